@@ -247,6 +247,15 @@ impl Model {
         &self.flux[first..first + count]
     }
 
+    /// Returns what other clusters make of a Flux Kustomization's object: they apply the same file.
+    pub fn twins<'m, 'f>(
+        &'m self,
+        flux: &'f FluxKustomization,
+    ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'f> {
+        let beside = self.flux_in_file(&flux.file).iter();
+        beside.filter(move |other| other.is_written_as(flux) && other.cluster != flux.cluster)
+    }
+
     /// Returns the Flux Kustomizations of a cluster that have a name, whatever their namespaces.
     pub fn flux_named<'m, 'c>(
         &'m self,

@@ -232,7 +232,6 @@ fn alive(
     }
     let mut found = Vec::new();
     for (position, all) in by_position {
-        let names: BTreeSet<&String> = all.iter().map(|(cluster, ..)| cluster).collect();
         for (cluster, home, one) in &all {
             found.push(FluxKustomization {
                 // What a prefix makes of a name no edit of the file can say.
@@ -251,11 +250,6 @@ fn alive(
                 cluster: cluster.clone(),
                 remote: one.remote.clone(),
                 home: home.clone(),
-                elsewhere: names
-                    .iter()
-                    .filter(|name| **name != cluster)
-                    .map(|name| (*name).clone())
-                    .collect(),
                 ..written[position].clone()
             });
         }

@@ -73,8 +73,6 @@ pub struct FluxKustomization {
     /// The namespace that it gets in its cluster: from what applies it, else `metadata.namespace`; empty
     /// where Git does not say it.
     pub namespace: String,
-    /// Other clusters that apply the same file.
-    pub elsewhere: BTreeSet<String>,
     /// `spec.path` as a path of this repository; `None` where the source is not known to be this
     /// repository or the path leaves it.
     pub path: Option<RepoPath>,
@@ -91,6 +89,12 @@ pub struct FluxKustomization {
     pub(crate) home: String,
 }
 
+/// Gives those that are written differently: of what several clusters apply from one file, the first.
+pub fn each_written<'a>(all: impl IntoIterator<Item = &'a FluxKustomization>) -> Vec<&'a FluxKustomization> {
+    let mut seen = BTreeSet::new();
+    all.into_iter().filter(|one| seen.insert(Arc::as_ptr(&one.value))).collect()
+}
+
 /// Why the paths of an artifact are none of this repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unmapped {
@@ -101,6 +105,11 @@ pub struct Unmapped {
 }
 
 impl FluxKustomization {
+    /// Tells whether both are one object of one file, which several clusters apply.
+    pub fn is_written_as(&self, other: &FluxKustomization) -> bool {
+        Arc::ptr_eq(&self.value, &other.value)
+    }
+
     /// Returns a folder as `spec.path` names it: from where the artifact begins.
     pub fn spelt(&self, folder: &RepoPath) -> String {
         folder.relative_to(&self.top)
@@ -262,7 +271,6 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     root: manifest.root.clone(),
                     name: text_of(&value["metadata"]["name"]),
                     namespace: text_of(&value["metadata"]["namespace"]),
-                    elsewhere: BTreeSet::new(),
                     path: None,
                     top: RepoPath::top(),
                     unmapped: None,

@@ -45,17 +45,17 @@ pub fn point(
             let mut late = BTreeSet::new();
             for target in &source.targets {
                 let Some(flux) = of_file(input, &gate.cluster, target) else { continue };
-                let reads = |cluster: &&String| {
-                    let mut others = gates.clusters.iter().filter(|other| other.cluster == **cluster);
+                let reads = |twin: &&FluxKustomization| {
+                    let mut others = gates.clusters.iter().filter(|other| other.cluster == twin.cluster);
                     others.any(|other| {
                         let mut own = other.sources.iter().filter(|own| own.name == source.name);
                         own.any(|own| own.targets.contains(target))
                     })
                 };
-                if let Some(other) = flux.elsewhere.iter().find(|other| !reads(other)) {
+                if let Some(other) = input.model.twins(flux).find(|twin| !reads(twin)) {
                     let text = format!(
-                        "Flux Kustomization {} stands in {} for cluster {other} too, which has no {}",
-                        flux.name, flux.file, source.name
+                        "Flux Kustomization {} stands in {} for cluster {} too, which has no {}",
+                        flux.name, flux.file, other.cluster, source.name
                     );
                     let help = "give each cluster a Flux Kustomization in a file of its own";
                     return Err(unsafe_at(text, flux.place("sourceRef"), help));

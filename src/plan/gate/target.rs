@@ -35,13 +35,27 @@ pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str)
     })
 }
 
-/// Gives the Flux Kustomization of an entry point that a further cluster of the spec applies from the same file: what
-/// is handed over in that file is handed over in all of them at once.
+/// Gives the Flux Kustomization of an entry point that a further cluster makes something else of, or without a word of
+/// the spec, from the same file: what is handed over in that file is handed over in all of them at once.
 pub fn shared<'a>(input: &Input<'a>, entry: &'a EntryPoint) -> Option<OutOfReach<'a>> {
     input.model.flux_of(entry).find_map(|flux| {
-        let other = flux.elsewhere.iter().find(|cluster| input.spec.clusters.contains_key(*cluster))?;
-        let why = format!("is applied by cluster {other} too, from the same file");
-        Some(OutOfReach { flux, why, help: "give each cluster a Flux Kustomization in a file of its own" })
+        input.model.twins(flux).find_map(|twin| {
+            let by = format!("is applied by cluster {} too, from the same file", twin.cluster);
+            if !input.spec.clusters.contains_key(&twin.cluster) {
+                let why = format!(
+                    "{by}. {} has no such cluster, and it would be handed over unasked",
+                    input.spec.path
+                );
+                return Some(OutOfReach { flux, why, help: "name that cluster under `clusters`" });
+            }
+            let other = twin.path.as_ref().filter(|path| Some(*path) != flux.path.as_ref())?;
+            let why = format!("{by}, where it builds {other}. One file can't name the sides of both");
+            Some(OutOfReach {
+                flux,
+                why,
+                help: "give each cluster a Flux Kustomization in a file of its own",
+            })
+        })
     })
 }
 

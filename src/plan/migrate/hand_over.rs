@@ -14,7 +14,7 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait};
-use crate::plan::migrate::heir::{Dependency, Heir, rewrite_dependencies};
+use crate::plan::migrate::heir::{Dependency, Heir};
 use crate::plan::migrate::moving::{Move, heir_name};
 use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
@@ -238,54 +238,4 @@ fn free(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, name: &str) 
         )),
         None => Ok(()),
     }
-}
-
-/// Rewrites `dependsOn` of everybody who waits for an old one.
-///
-/// # Errors
-///
-/// When somebody would wait for nothing any more, or a list can't be edited.
-pub fn rewrite_waiters(
-    input: &Input<'_>,
-    builder: &mut Builder<'_>,
-    succession: &Succession,
-    rewritten: &mut Vec<Rewritten>,
-) -> Result<Vec<String>, (String, Problem)> {
-    let mut notes = Vec::new();
-    for waiter in input.model.all_flux() {
-        let key = Succession::name(input, waiter);
-        if succession.heirs.get(&key).is_some_and(|(stays, _)| !stays) {
-            continue;
-        }
-        let (wanted, lost) = succession.depends_on(input, waiter, succession.held.get(&key).copied(), false);
-        let list = waiter.said("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
-        let same = wanted.len() == list.len()
-            && wanted
-                .iter()
-                .enumerate()
-                .all(|(index, one)| one.from == Some(index) && list[index]["name"] == *one.name);
-        if same && lost.is_empty() {
-            continue;
-        }
-        let stop = |stop: Problem| (key.0.clone(), stop);
-        if let Some(lost) = lost.first() {
-            return Err(stop(Problem::new(
-                format!(
-                    "Flux Kustomization {} depends on {lost}, which will wait for a window. It would stop at the next commit",
-                    waiter.name
-                ),
-                format!("remove {lost} from its `dependsOn` in {}\nor give it a window too", waiter.file),
-            )));
-        }
-        let (text, document) = find(builder, waiter).map_err(stop)?;
-        let edit = |error: EditError| stop(Problem::edit(&waiter.file, &text, &error));
-        let edited = rewrite_dependencies(&text, document, &wanted).map_err(edit)?;
-        let after = read_documents(&edited).map_err(|error| edit(EditError::new(error.message)))?;
-        let after = after.get(document).map(|document| document.root.to_json()).into_iter().collect();
-        builder.put(&waiter.file, &edited);
-        let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
-        notes.push(format!("{} ({}) waits for {} from now on", waiter.name, key.0, names.join(", ")));
-        rewritten.push(Rewritten::of(&key.0, waiter, after));
-    }
-    Ok(notes)
 }

@@ -32,6 +32,7 @@ mod successor;
 mod take_over;
 mod together;
 pub(crate) mod verify;
+mod waiters;
 mod watcher;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -59,6 +59,18 @@ impl<'a> Move<'a> {
         self.stage != Stage::Finished
     }
 
+    /// Tells whether both are the same step of the same files, of which each cluster has its own reading.
+    pub fn is_written_as(&self, other: &Move<'_>) -> bool {
+        self.whole == other.whole
+            && self.stage == other.stage
+            && self.all().any(|own| other.all().any(|flux| flux.is_written_as(own)))
+    }
+
+    /// Tells whether its next step is one that edits files.
+    pub fn edits(&self) -> bool {
+        matches!(self.stage, Stage::Unprepared | Stage::Restructured | Stage::HandedOver)
+    }
+
     /// Tells whether its next step depends on what clusters have.
     pub fn is_under_way(&self) -> bool {
         matches!(self.stage, Stage::Restructured | Stage::HandedOver)

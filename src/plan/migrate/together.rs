@@ -1,6 +1,7 @@
-//! Entry points that several clusters apply and that keep a rest: what moves leaves all of them at once.
+//! Entry points that several clusters apply: of a folder that keeps a rest, or in one file, what moves leaves all of them
+//! at once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::delivery::Input;
 use crate::plan::Stage;
@@ -8,8 +9,8 @@ use crate::plan::migrate::moving::{Key, Move};
 use crate::plan::migrate::standing::moves;
 use crate::plan::problem::Problem;
 
-/// Gives the moves that can't be handed over by themselves: another cluster would lose what moves, since
-/// it applies the same folder and does not take this step.
+/// Gives the moves that can't take their step by themselves: another cluster would lose what moves, since it applies
+/// the same folder, or would take the step unasked, since it applies the same file of a Flux Kustomization.
 ///
 /// `found` are the moves that were asked for, of which those go that are not `stopped`.
 pub fn apart(
@@ -17,17 +18,32 @@ pub fn apart(
     found: &[Move<'_>],
     stopped: &BTreeMap<Key, Problem>,
 ) -> BTreeMap<Key, Problem> {
-    let goes = |one: &&Move<'_>| one.stage == Stage::Restructured && !stopped.contains_key(&one.key());
-    let going: Vec<&Move<'_>> = found.iter().filter(goes).collect();
+    let going: Vec<&Move<'_>> =
+        found.iter().filter(|one| one.edits() && !stopped.contains_key(&one.key())).collect();
+    let with = |one: &Move<'_>, other: &str| {
+        going.iter().any(|go| (&go.whole, &go.stage, go.cluster.as_str()) == (&one.whole, &one.stage, other))
+    };
     let mut stops = BTreeMap::new();
-    for one in going.iter().filter(|one| one.leaves_rest()) {
-        let appliers = input.model.flux_at(&one.whole).map(|flux| flux.cluster.clone());
-        let others: BTreeSet<String> = appliers.filter(|cluster| *cluster != one.cluster).collect();
-        let alone = others
-            .iter()
-            .find(|cluster| !going.iter().any(|go| go.whole == one.whole && go.cluster == **cluster));
-        if let Some(other) = alone {
-            stops.insert(one.key(), stop(input, one, other, found, stopped));
+    for one in &going {
+        let twins = one.all().flat_map(|flux| input.model.twins(flux).map(move |twin| (twin, Some(flux))));
+        let loses = one.stage == Stage::Restructured && one.leaves_rest();
+        let losers = input.model.flux_at(&one.whole).filter(|other| loses && other.cluster != one.cluster);
+        let mut others = losers.map(|other| (other, None)).chain(twins);
+        if let Some((other, flux)) = others.find(|(other, _)| !with(one, &other.cluster)) {
+            let other = other.cluster.as_str();
+            let reason = match flux {
+                None => {
+                    format!(
+                        "cluster {other} applies {} too and does not take this step. It would lose objects",
+                        one.whole
+                    )
+                }
+                Some(flux) => format!(
+                    "cluster {other} applies Flux Kustomization {} from the same file and does not take this step. It would get it unasked",
+                    flux.name
+                ),
+            };
+            stops.insert(one.key(), stop(input, one, other, reason, found, stopped));
         }
     }
     stops
@@ -38,6 +54,7 @@ fn stop(
     input: &Input<'_>,
     one: &Move<'_>,
     other: &str,
+    reason: String,
     found: &[Move<'_>],
     stopped: &BTreeMap<Key, Problem>,
 ) -> Problem {
@@ -61,11 +78,5 @@ fn stop(
             }
         }
     };
-    Problem::new(
-        format!(
-            "cluster {other} applies {} too and does not take this step. It would lose objects",
-            one.whole
-        ),
-        remedy,
-    )
+    Problem::new(reason, remedy)
 }

@@ -17,6 +17,7 @@ use crate::plan::edit::resources::{Item, rewrite};
 use crate::plan::split::restore::{restore, unchanged};
 use crate::plan::split::{Selection, obligations};
 use crate::plan::{BACK, EntryOutcome, Plan, Problem, Report, Way, gate};
+use crate::repo::flux::each_written;
 use crate::repo::listing::is_listing;
 use crate::repo::{Graph, Kustomization, Target, umbrella};
 use crate::template::Templates;
@@ -306,7 +307,7 @@ impl EntryJoin<'_, '_> {
     }
 
     fn restore_flux(&self, builder: &mut Builder<'_>) -> Result<(), String> {
-        for kustomization in self.input.model.flux_of(self.entry) {
+        for kustomization in each_written(self.input.model.flux_of(self.entry)) {
             unprepare(builder, kustomization)
                 .map_err(|reason| format!("Flux Kustomization {}: {reason}", kustomization.name))?;
         }

@@ -21,6 +21,7 @@ use crate::plan::outcome::EntryOutcome;
 use crate::plan::problem::Problem;
 use crate::proof::Obligation;
 use crate::repo::FluxKustomization;
+use crate::repo::flux::each_written;
 
 /// Gives the Flux Kustomizations that apply sides of an entry point of a cluster.
 pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> Vec<&'a FluxKustomization> {
@@ -54,7 +55,7 @@ pub fn step<'a>(
         };
     }
     *trial = before.clone();
-    for one in &all {
+    for one in each_written(all.iter().copied()) {
         if let Err(stop) = prepare(trial, one) {
             return outcome.refused(stop);
         }

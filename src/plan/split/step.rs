@@ -14,6 +14,7 @@ use crate::plan::split::{EntrySplit, later, obligations};
 use crate::plan::{Command, gate};
 use crate::render::Request;
 use crate::repo::Kustomization;
+use crate::repo::flux::each_written;
 
 /// What a split of an entry point leaves beside the tree.
 pub struct Step {
@@ -67,10 +68,7 @@ impl Run<'_> {
         let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
         let outside = outside.or_else(|| gate::shared(input, entry));
         if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {
-            let why = format!(
-                "its Flux Kustomization {} {}. No gate could suspend a side of it",
-                outside.flux.name, outside.why
-            );
+            let why = format!("its Flux Kustomization {} {}", outside.flux.name, outside.why);
             let problem = Problem::new(why, outside.help).at(outside.flux.place("path"));
             return EntryOutcome::of(entry).refused(problem).into();
         }
@@ -91,7 +89,7 @@ impl Run<'_> {
                 return outcome.into();
             }
         }
-        for kustomization in input.model.flux_of(entry).filter(|_| !is_live) {
+        for kustomization in each_written(input.model.flux_of(entry).filter(|_| !is_live)) {
             if let Err(stop) = prepare(&mut trial, kustomization) {
                 return outcome.refused(stop).into();
             }

@@ -1,0 +1,111 @@
+//! Who waits for a Flux Kustomization that others take over: `dependsOn` of each.
+
+use serde_json::Value;
+
+use crate::delivery::Input;
+use crate::plan::edit::Builder;
+use crate::plan::migrate::depends::Succession;
+use crate::plan::migrate::heir::{Dependency, rewrite_dependencies};
+use crate::plan::migrate::place::find;
+use crate::plan::migrate::rewritten::Rewritten;
+use crate::plan::problem::Problem;
+use crate::repo::FluxKustomization;
+use crate::repo::flux::each_written;
+use crate::yaml::{EditError, read_documents};
+
+/// Rewrites `dependsOn` of everybody who waits for an old one.
+///
+/// # Errors
+///
+/// When somebody would wait for nothing any more, for different ones in clusters that apply one file, or a list can't be
+/// edited; with the cluster that this concerns.
+pub fn rewrite_waiters(
+    input: &Input<'_>,
+    builder: &mut Builder<'_>,
+    succession: &Succession,
+    rewritten: &mut Vec<Rewritten>,
+) -> Result<Vec<String>, (String, Problem)> {
+    let goes = |waiter: &&FluxKustomization| {
+        let heirs = succession.heirs.get(&Succession::name(input, waiter));
+        heirs.is_some_and(|(stays, _)| !stays)
+    };
+    let mut notes = Vec::new();
+    for waiter in each_written(input.model.all_flux().iter().filter(|waiter| !goes(waiter))) {
+        let Some(wanted) = wanted(input, succession, waiter)? else { continue };
+        let all: Vec<&FluxKustomization> = input.model.twins(waiter).chain([waiter]).collect();
+        let stop = |stop: Problem| (waiter.cluster.clone(), stop);
+        let (text, document) = find(builder, waiter).map_err(stop)?;
+        let edit = |error: EditError| stop(Problem::edit(&waiter.file, &text, &error));
+        let edited = rewrite_dependencies(&text, document, &wanted).map_err(edit)?;
+        let after = read_documents(&edited).map_err(|error| edit(EditError::new(error.message)))?;
+        let after: Vec<Value> =
+            after.get(document).map(|document| document.root.to_json()).into_iter().collect();
+        builder.put(&waiter.file, &edited);
+        let mut clusters: Vec<&str> = all.iter().map(|one| one.cluster.as_str()).collect();
+        clusters.sort_unstable();
+        clusters.dedup();
+        let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
+        notes.push(format!(
+            "{} ({}) waits for {} from now on",
+            waiter.name,
+            clusters.join(", "),
+            names.join(", ")
+        ));
+        rewritten.extend(all.iter().map(|one| Rewritten::of(&one.cluster, one, after.clone())));
+    }
+    Ok(notes)
+}
+
+/// Gives whom one waits for from now on, where that is somebody else.
+fn wanted(
+    input: &Input<'_>,
+    succession: &Succession,
+    waiter: &FluxKustomization,
+) -> Result<Option<Vec<Dependency>>, (String, Problem)> {
+    let list = waiter.said("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
+    let of = |one: &FluxKustomization| {
+        let key = Succession::name(input, one);
+        let (wanted, lost) = succession.depends_on(input, one, succession.held.get(&key).copied(), false);
+        match lost.first() {
+            Some(lost) => Err((one.cluster.clone(), left_alone(one, lost))),
+            None => Ok(wanted),
+        }
+    };
+    let changes = |wanted: &[Dependency]| {
+        let stays =
+            |(index, one): (usize, &Dependency)| one.from == Some(index) && list[index]["name"] == *one.name;
+        wanted.len() != list.len() || !wanted.iter().enumerate().all(stays)
+    };
+    let own = of(waiter)?;
+    for twin in input.model.twins(waiter) {
+        let other = of(twin)?;
+        if other != own {
+            let cluster = if changes(&own) { &waiter.cluster } else { &twin.cluster };
+            return Err((cluster.clone(), apart(waiter, twin)));
+        }
+    }
+    Ok(changes(&own).then_some(own))
+}
+
+/// Somebody who waits for what will wait for a window.
+fn left_alone(waiter: &FluxKustomization, lost: &str) -> Problem {
+    Problem::new(
+        format!(
+            "Flux Kustomization {} depends on {lost}, which will wait for a window. It would stop at the next commit",
+            waiter.name
+        ),
+        format!("remove {lost} from its `dependsOn` in {}\nor give it a window too", waiter.file),
+    )
+}
+
+/// Somebody who would wait for different ones in clusters that apply one file.
+fn apart(waiter: &FluxKustomization, twin: &FluxKustomization) -> Problem {
+    Problem::new(
+        format!(
+            "Flux Kustomization {} stands in {} for clusters {} and {}. What it depends on is handed over in one of them only",
+            waiter.name, waiter.file, waiter.cluster, twin.cluster
+        ),
+        "let both take this step in one commit\nor give each cluster a Flux Kustomization in a file of its own",
+    )
+    .at(waiter.place("dependsOn"))
+}

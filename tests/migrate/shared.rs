@@ -1,0 +1,95 @@
+//! Flux Kustomizations of several clusters that stand in one file: what moves there moves in all of them.
+
+use crate::divided::{SPEC, nothing_is_deleted};
+use crate::support::flux_kustomization;
+use crate::support::scratch::{Scratch, assert_same};
+
+/// Two clusters that list `common`, with one Flux Kustomization `all` there, and one of their own, `own`; `after` waits for
+/// both.
+fn fleet(spec: &str) -> Scratch {
+    let scratch = Scratch::empty();
+    scratch.write("windows.yaml", format!("{SPEC}{spec}"));
+    for cluster in ["north", "south"] {
+        let top = format!("clusters/{cluster}");
+        let list = "resources: [flux-system.yaml, own.yaml, ../../common]\n";
+        scratch
+            .write(&format!("{top}/kustomization.yaml"), list)
+            .write(&format!("{top}/flux-system.yaml"), flux_kustomization("flux-system", &top, ""))
+            .write(&format!("{top}/own.yaml"), flux_kustomization("own", &format!("apps/{cluster}"), ""));
+        app(&scratch, &format!("apps/{cluster}"));
+    }
+    let waits = "  dependsOn: [{ name: all }, { name: own }]\n";
+    scratch
+        .write("common/kustomization.yaml", "resources: [all.yaml, after.yaml]\n")
+        .write("common/all.yaml", flux_kustomization("all", "apps/all", ""))
+        .write("common/after.yaml", flux_kustomization("after", "apps/after", waits));
+    app(&scratch, "apps/all");
+    scratch.write("apps/after/kustomization.yaml", "resources: [secret.yaml]\n");
+    scratch.write(
+        "apps/after/secret.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: { name: after, namespace: shop }\n",
+    );
+    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    scratch
+}
+
+/// Writes an app with a real-time object and one that waits.
+fn app(scratch: &Scratch, folder: &str) {
+    let name = folder.replace('/', "-");
+    scratch.write(&format!("{folder}/kustomization.yaml"), "resources: [web]\n");
+    scratch.write(&format!("{folder}/web/kustomization.yaml"), "resources: [map.yaml, secret.yaml]\n");
+    for (file, kind) in [("map", "ConfigMap"), ("secret", "Secret")] {
+        let text = format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: {name}, namespace: shop }}\n");
+        scratch.write(&format!("{folder}/web/{file}.yaml"), text);
+    }
+}
+
+const BOTH: &str = "  north: {}\n  south: {}\n";
+
+#[test]
+fn one_file_of_two_clusters_is_handed_over_in_one_commit() {
+    let scratch = fleet(BOTH);
+    scratch.take(&["split", "--all", "--yes"]);
+    let prepared = scratch.text("common/all.yaml");
+    assert_eq!(prepared.matches("prune: false # gitops-windows: was true").count(), 1, "{prepared}");
+    // One cluster alone: neither what both apply from one file, nor what somebody there waits for.
+    insta::assert_snapshot!(scratch.expect(5, &["migrate", "--cluster", "north", "--yes"]).stderr);
+    assert_eq!(scratch.git(&["status", "--short"]), "");
+    insta::assert_snapshot!(scratch.take(&["migrate", "--yes"]).stderr);
+    nothing_is_deleted(&scratch);
+    let waits = scratch.text("common/after.yaml");
+    insta::assert_snapshot!(waits);
+    assert!(!scratch.top().join("common/all.yaml").exists());
+    scratch.expect(0, &["verify"]);
+    let run = scratch.expect(1, &["migrate", "--cluster", "south", "--dry-run"]);
+    assert!(run.stderr.contains("It would get it unasked"), "{}", run.stderr);
+    scratch.take(&["migrate", "--yes"]);
+    nothing_is_deleted(&scratch);
+    assert!(scratch.text("common/all-rw.yaml").contains("  prune: true\n"));
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.expect(0, &["check"]).stdout, "");
+    // The one Role of the gates' base names what each cluster holds.
+    assert!(
+        scratch
+            .text("infra/reconciliation-windows/role.yaml")
+            .contains("resourceNames: [after, all-rw, own-rw]")
+    );
+}
+
+#[test]
+fn a_split_of_one_file_of_two_clusters_is_taken_back_whole() {
+    let scratch = fleet(BOTH);
+    let before = scratch.tree();
+    scratch.take(&["split", "--all", "--yes"]);
+    scratch.take(&["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join left something");
+}
+
+#[test]
+fn a_cluster_that_the_spec_does_not_have_gets_nothing_unasked() {
+    let scratch = fleet("  north: {}\n");
+    let run = scratch.expect(1, &["split", "--all", "--dry-run"]);
+    let said = "its Flux Kustomization all is applied by cluster south too, from the same file. windows.yaml has no such cluster";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+}
