@@ -45,8 +45,9 @@ pub fn children(
                 let folder = model.graph.real(folder);
                 let bases = model.graph.children(&folder);
                 let aliases = bases.iter().map(|base| app_name(base, &entry.cluster)).collect();
+                let app = divided_app(model, &folder, &entry.cluster);
                 children.push(Child {
-                    app: app_name(&folder, &entry.cluster),
+                    app: app.unwrap_or_else(|| app_name(&folder, &entry.cluster)),
                     aliases,
                     folder,
                     index,
@@ -62,6 +63,15 @@ pub fn children(
         child.name = name;
     }
     (children, loose)
+}
+
+/// Names the app of which a folder is a part: a side may list one, which stands below what is left of the app.
+fn divided_app(model: &Model, part: &RepoPath, cluster: &str) -> Option<String> {
+    let whole = model.graph.get(&part.parent()?)?;
+    // An entry point that was divided as a whole may hold its apps, and lists none of them.
+    let is_part = model.graph.children(&whole.folder).contains(part);
+    let original = umbrella::original(&whole.text).filter(|_| is_part);
+    original.map(|_| app_name(&whole.folder, cluster))
 }
 
 /// Names each child by its folder, by its app where folders share a name (`blog/production` beside
@@ -105,14 +115,6 @@ impl Apps {
                 }
             }
         }
-        // A side may list a part of an app, which stands below what is left of the app.
-        let whole = |part: &RepoPath| {
-            let whole = model.graph.get(&part.parent()?)?;
-            // An entry point that was divided as a whole may hold its apps, and lists none of them.
-            let is_part = model.graph.children(&whole.folder).contains(part);
-            let original = umbrella::original(&whole.text).filter(|_| is_part);
-            original.map(|_| app_name(&whole.folder, &entry.cluster))
-        };
         let reach = |child: Child| {
             let mut reach = model.graph.reach(&child.folder);
             // A file that it lists may stand elsewhere; what stands above it is of what surrounds it.
@@ -125,7 +127,7 @@ impl Apps {
             });
             let files: Vec<RepoPath> = listed.collect();
             reach.extend(files);
-            (whole(&child.folder).unwrap_or(child.app), reach)
+            (child.app, reach)
         };
         Apps { apps: apps.into_iter().map(reach).collect() }
     }

@@ -45,7 +45,7 @@ fn one_command_brings_an_app_to_both_sides() {
     assert!(scratch.text(RW).ends_with("  - ../../../../apps/shop/shop-rw\n"), "{}", scratch.text(RW));
     let run = scratch.expect(0, &["check"]);
     assert!((run.stdout + &run.stderr).contains("Nothing to report."));
-    for command in [&["sync"][..], &["migrate"], &["split", "--all"]] {
+    for command in [&["sync"][..], &["migrate"], &["split", "--all"], &["split", "app", "shop"]] {
         let run = scratch.expect(0, command);
         assert!((run.stdout + &run.stderr).contains("Nothing to change."), "{command:?}");
     }

@@ -96,7 +96,8 @@ impl Spot<'_> {
 }
 
 /// Gives the folders of the cluster in which nothing reaches another cluster; those in the namespace of the spec come
-/// first. Where a Flux Kustomization stands above what it applies, its folder is an app's: a root comes before that.
+/// first. Where a Flux Kustomization stands above what it applies, its folder is an app's: a root comes before that. Where
+/// other clusters apply its file too, so would they what is listed beside it: that leaves the roots.
 fn spots<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<Spot<'a>> {
     let name = &cluster.cluster;
     let entries = input.model.entries_of(name);
@@ -109,12 +110,15 @@ fn spots<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<Spot<'a>> {
         let own = sibling.file.parent().unwrap_or_default();
         let is_elsewhere = input.namespace(sibling) != input.spec.flux.namespace;
         let of_app = sibling.path.as_ref().is_some_and(|path| path.is_within(&own)) && !roots.contains(&&own);
-        let above = roots.iter().filter(|root| of_app && own.is_within(root));
-        let above = above.max_by_key(|root| root.segments().count());
+        let is_shared = input.model.twins(sibling).next().is_some();
+        let above = roots.iter().filter(|root| (of_app && own.is_within(root)) || is_shared);
+        let above = above.max_by_key(|root| (own.is_within(root), root.segments().count()));
         found.extend(above.map(|root| (is_elsewhere, 1, Spot { folder: (*root).clone(), sibling })));
         // `flux bootstrap` writes its folder anew.
         let rank = if of_app { 3 } else { 2 * usize::from(sibling.applies_itself()) };
-        found.push((is_elsewhere, rank, Spot { folder: own, sibling }));
+        if !is_shared {
+            found.push((is_elsewhere, rank, Spot { folder: own, sibling }));
+        }
     }
     found.sort_by_key(|(is_elsewhere, rank, _)| (*is_elsewhere, *rank));
     let mut folders: BTreeSet<RepoPath> = BTreeSet::new();

@@ -110,11 +110,9 @@ fn divide(
 /// Divides an app as its entry point would have.
 fn place(input: &Input<'_>, builder: &mut Builder<'_>, one: &Newcomer<'_>) -> Result<Placed, Problem> {
     let Newcomer { whole, side, child, .. } = one;
-    if child.folder.is_within(&side.path) {
-        return Err(Problem::new(
-            format!("{} lies in the side that lists it, where its parts belong", child.folder),
-            format!("move it out of {}, list it there again, then split it", side.path),
-        ));
+    if one.way_out().is_some() {
+        let reason = format!("{} lies in the side that lists it, where its parts belong", child.folder);
+        return Err(Problem::new(reason, one.help()));
     }
     let list = input.model.graph.get(&side.path).ok_or_else(|| Problem::bug("a side vanished"))?;
     let entry = EntryPoint { path: whole.clone(), flux: Vec::new(), ..(*side).clone() };

@@ -54,7 +54,16 @@ impl Newcomer<'_> {
     /// Gives the way on.
     pub fn help(&self) -> String {
         let app = &self.child.app;
-        format!("run `gitops-windows split app {app}`, which brings the parts of {app} to their sides")
+        let split =
+            format!("run `gitops-windows split app {app}`, which brings the parts of {app} to their sides");
+        let out = self.way_out().map(|out| format!("{out}\nlist it there again\n"));
+        out.unwrap_or_default() + &split
+    }
+
+    /// Says where the app has to go before it can be divided: a side holds parts alone.
+    pub(super) fn way_out(&self) -> Option<String> {
+        let (folder, side) = (&self.child.folder, &self.side.path);
+        folder.is_within(side).then(|| format!("move {folder} out of {side}"))
     }
 
     /// Tells whether Git did not list it in another state, so that no cluster has it by that.
