@@ -6,15 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::delivery::Role;
 use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
 use crate::delivery::{Apps, Input, Readers};
+use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::explain::applying::Appliers;
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
-use crate::render::Object;
+use crate::render::{Object, Origin};
 use crate::repo::manifest::{ObjectId, manifests, objects};
 
 /// One object of a file or folder.
@@ -112,7 +112,8 @@ pub struct Explanation {
     pub failed: Vec<RepoPath>,
 }
 
-/// Explains every object that a file or a folder declares, and names the builds that read its other files.
+/// Explains every object that a file or a folder declares or an entry point there builds, and names the builds that read
+/// its other files.
 ///
 /// Objects are told as each entry point builds them. What no entry point builds is told as it
 /// stands in its file.
@@ -130,7 +131,11 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
     }
     let sides = input.sides();
     let (lone, live) = (Lone::of(input, &sides), input.live(&sides));
-    let is_asked = |object: &Object| object.origin.as_ref().is_some_and(|origin| origin.path.is_within(path));
+    // An entry point is explained with all that it builds, wherever that stands.
+    let is_asked = |entry: &EntryPoint, object: &Object| {
+        let stands_there = |origin: &Origin| entry.path.is_within(path) || origin.path.is_within(path);
+        object.origin.as_ref().is_some_and(stands_there)
+    };
     let mut asked = Vec::new();
     let mut failed = BTreeSet::new();
     for entry in input.model.all_entries() {
@@ -147,7 +152,7 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
         };
         let typed = lone.settle(&entry.path, typed);
         let apps = Apps::of(input.model, entry);
-        if typed.objects.iter().any(is_asked) {
+        if typed.objects.iter().any(|object| is_asked(entry, object)) {
             asked.push((entry, typed, apps));
         }
     }
@@ -162,7 +167,9 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
     for (entry, typed, apps) in &asked {
         for applying in appliers.of_entry(entry) {
             for (object, classified) in typed.objects.iter().zip(&typed.types) {
-                let Some(origin) = object.origin.as_ref().filter(|_| is_asked(object)) else { continue };
+                let Some(origin) = object.origin.as_ref().filter(|_| is_asked(entry, object)) else {
+                    continue;
+                };
                 let app = apps.bringing(object).unwrap_or_default().to_owned();
                 let (change_type, reason) = match entry.role {
                     Role::Bootstrap => undivided(input),

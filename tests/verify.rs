@@ -191,6 +191,13 @@ ConfigMap web/web-content: rt (rule 2 of the spec)
 }
 
 #[test]
+fn explain_of_an_entry_point_tells_all_that_it_builds() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.expect(0, &["init", "--yes"]);
+    insta::assert_snapshot!(scratch.expect(0, &["explain", "apps/north"]).stdout);
+}
+
+#[test]
 fn explain_says_what_nobody_builds() {
     let scratch = Scratch::fixture("features");
     scratch

@@ -13,7 +13,7 @@ use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::flux::{artifact_path, holds_variable, is_flux_kustomization};
 use crate::repo::post_build::{pattern, substitute};
-use crate::repo::{FluxKustomization, Graph, Snapshot};
+use crate::repo::{FluxKustomization, Graph, Kustomization, Snapshot};
 
 /// A folder that is applied to a cluster before anything else.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,8 +99,8 @@ pub enum Reason {
 /// What a cluster's root brings may apply its own folder too: whoever knows more roots drops it then.
 ///
 /// Where its path has variables, its own `postBuild` fills them in, as it is among what it builds itself; then it may
-/// stand in a base that several clusters share. Where only a patch of the folder brings that `postBuild`, the folder is
-/// built.
+/// stand in a base that several clusters share. Where only a patch in the folder's own list brings that `postBuild`, or the
+/// path itself, the folder is built.
 pub(super) fn applying_themselves(
     snapshot: &Snapshot,
     graph: &Graph,
@@ -177,10 +177,22 @@ pub(super) fn applying_themselves(
         let new = patched(patch).filter(|(_, new)| !found.iter().any(|(_, old)| old.folder == new.folder));
         found.extend(new);
     }
+    // Folders whose own list says where they are: a patch in it may give one that it takes in that path.
+    let says_itself =
+        |list: &&Kustomization| !list.folder.is_top() && list.text.contains(list.folder.as_str());
+    let saying: BTreeSet<&RepoPath> = graph.iter().filter(says_itself).map(|list| &list.folder).collect();
+    let named = |one: &FluxKustomization| match saying.is_empty() {
+        true => Vec::new(),
+        false => graph.taken_in_by(&one.file).into_iter().filter(|folder| saying.contains(folder)).collect(),
+    };
     let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
-    let unknown = whole.filter(|(_, one)| holds_variable(&filled(&one.value)["spec"]["path"]));
-    let asked: Vec<(usize, &FluxKustomization, RepoPath)> = unknown
-        .flat_map(|(position, one)| candidates(one).into_iter().map(move |own| (position, one, own)))
+    let asked: Vec<(usize, &FluxKustomization, RepoPath)> = whole
+        .flat_map(|(position, one)| {
+            let of_variable = holds_variable(&filled(&one.value)["spec"]["path"]);
+            let folders = if of_variable { candidates(one) } else { named(one) };
+            folders.into_iter().map(move |own| (position, one, own))
+        })
+        .filter(|(.., own)| !found.iter().any(|(_, known)| known.folder == *own))
         .collect();
     let folders: BTreeSet<&RepoPath> = asked.iter().map(|(.., own)| own).collect();
     let requests: Vec<Request> =

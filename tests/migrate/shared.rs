@@ -93,3 +93,34 @@ fn a_cluster_that_the_spec_does_not_have_gets_nothing_unasked() {
     let said = "its Flux Kustomization all is applied by cluster south too, from the same file. windows.yaml has no such cluster";
     assert!(run.stderr.contains(said), "{}", run.stderr);
 }
+
+#[test]
+fn a_gate_goes_into_the_root_where_other_clusters_apply_all_files_beside_it() {
+    let scratch = Scratch::empty();
+    // The gates' folders, by the names of the clusters, lie in no root.
+    let clusters = "  eu-00: {}\n  eu-01: {}\nrules: [{ type: rw }]\n";
+    scratch.write("windows.yaml", format!("{SPEC}{clusters}"));
+    for cluster in ["eu/00", "eu/01"] {
+        let own = format!(
+            "patches:\n  - target: {{ kind: Kustomization, name: flux-system }}\n    patch: |\n      - {{ op: replace, path: /spec/path, value: ./clusters/{cluster} }}\n"
+        );
+        let list = format!("resources: [../../../common]\n{own}");
+        scratch.write(&format!("clusters/{cluster}/kustomization.yaml"), list);
+    }
+    scratch
+        .write("common/kustomization.yaml", "resources: [flux/flux-system.yaml, all/all.yaml]\n")
+        .write("common/flux/flux-system.yaml", flux_kustomization("flux-system", "none", ""))
+        .write("common/all/all.yaml", flux_kustomization("all", "apps/all", ""));
+    app(&scratch, "apps/all");
+    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    let gates: Vec<String> = scratch
+        .tree()
+        .keys()
+        .map(|path| path.display().to_string())
+        .filter(|path| path.ends_with("reconciliation-windows.yaml"))
+        .collect();
+    let wanted = ["eu/00", "eu/01"].map(|one| format!("clusters/{one}/reconciliation-windows.yaml"));
+    assert_eq!(gates, wanted);
+    assert_eq!(scratch.expect(0, &["check"]).stdout, "");
+}

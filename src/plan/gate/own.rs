@@ -96,8 +96,8 @@ impl Spot<'_> {
 }
 
 /// Gives the folders of the cluster in which nothing reaches another cluster; those in the namespace of the spec come
-/// first. Where a Flux Kustomization stands above what it applies, its folder is an app's: a root comes before that. Where
-/// other clusters apply its file too, so would they what is listed beside it: that leaves the roots.
+/// first. Where a Flux Kustomization stands above what it applies, its folder is an app's: a root comes before that. So it does where
+/// the file stands in no root; and where other clusters apply it too, so would they what is listed beside it.
 fn spots<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<Spot<'a>> {
     let name = &cluster.cluster;
     let entries = input.model.entries_of(name);
@@ -111,11 +111,12 @@ fn spots<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<Spot<'a>> {
         let is_elsewhere = input.namespace(sibling) != input.spec.flux.namespace;
         let of_app = sibling.path.as_ref().is_some_and(|path| path.is_within(&own)) && !roots.contains(&&own);
         let is_shared = input.model.twins(sibling).next().is_some();
-        let above = roots.iter().filter(|root| (of_app && own.is_within(root)) || is_shared);
+        let is_away = !roots.iter().any(|root| own.is_within(root));
+        let above = roots.iter().filter(|root| is_away || is_shared || (of_app && own.is_within(root)));
         let above = above.max_by_key(|root| (own.is_within(root), root.segments().count()));
         found.extend(above.map(|root| (is_elsewhere, 1, Spot { folder: (*root).clone(), sibling })));
         // `flux bootstrap` writes its folder anew.
-        let rank = if of_app { 3 } else { 2 * usize::from(sibling.applies_itself()) };
+        let rank = if of_app || is_away { 3 } else { 2 * usize::from(sibling.applies_itself()) };
         if !is_shared {
             found.push((is_elsewhere, rank, Spot { folder: own, sibling }));
         }
