@@ -300,6 +300,10 @@ impl Folders<'_> {
 
 /// Reads one entry; `None` for what is neither file nor link.
 fn read_entry(dir: &Dir, path: &RepoPath, contents: &mut Contents) -> std::io::Result<Option<Entry>> {
+    // Nearly everything is a file, which can be opened without a look before.
+    if let Ok(Some((bytes, metadata))) = read_file(dir, path.as_str(), limit::FILE) {
+        return Ok(Some(Entry::File(contents.file(bytes).with_mode(is_executable(&metadata)))));
+    }
     let metadata = dir.symlink_metadata(path.as_str())?;
     if metadata.is_symlink() {
         let target = dir.read_link_contents(path.as_str())?;

@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::path::RepoPath;
-use crate::repo::File;
+use crate::repo::{File, Graph};
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,12 +56,26 @@ const LINKS: usize = 40;
 #[derive(Clone, Default)]
 pub struct Snapshot {
     /// What clones share.
-    base: Arc<BTreeMap<RepoPath, Entry>>,
+    base: Arc<Base>,
     /// What stands at other paths than in `base`, or is gone.
     over: Arc<BTreeMap<RepoPath, Option<Entry>>>,
     /// Every path, and perhaps some more, at which something stands that is no folder and over which others lead: mostly
     /// links.
     crossed: Arc<BTreeSet<RepoPath>>,
+}
+
+/// What clones of a snapshot share.
+#[derive(Default)]
+struct Base {
+    entries: BTreeMap<RepoPath, Entry>,
+    /// The graph of these, once somebody has asked.
+    graph: OnceLock<Graph>,
+}
+
+impl Clone for Base {
+    fn clone(&self) -> Base {
+        Base { entries: self.entries.clone(), graph: OnceLock::new() }
+    }
 }
 
 /// How many changes a snapshot keeps beside what it shares; more grow with what is shared.
@@ -72,7 +86,19 @@ impl Snapshot {
     pub fn new(entries: BTreeMap<RepoPath, Entry>) -> Snapshot {
         let links = entries.iter().filter(|(_, entry)| matches!(entry, Entry::Symlink { .. }));
         let crossed = links.map(|(path, _)| path.clone()).collect();
-        Snapshot { base: Arc::new(entries), over: Arc::default(), crossed: Arc::new(crossed) }
+        let base = Base { entries, graph: OnceLock::new() };
+        Snapshot { base: Arc::new(base), over: Arc::default(), crossed: Arc::new(crossed) }
+    }
+
+    /// Returns its graph: that of what clones share, where it depends on nothing else.
+    pub(super) fn graph_by(&self, read: impl FnOnce() -> Graph) -> Graph {
+        let depends = |(path, entry): (&RepoPath, &Option<Entry>)| {
+            Graph::depends_on(path, entry.as_ref()) || Graph::depends_on(path, self.base.entries.get(path))
+        };
+        match self.over.iter().any(depends) {
+            true => read(),
+            false => self.base.graph.get_or_init(read).clone(),
+        }
     }
 
     /// Tells whether another snapshot is known to hold the same because both share all that they hold.
@@ -87,7 +113,7 @@ impl Snapshot {
 
     /// Gives everything from a path on, in the order of paths.
     fn from<'a>(&'a self, start: Bound<&str>) -> impl Iterator<Item = (&'a RepoPath, &'a Entry)> + use<'a> {
-        let mut base = self.base.range::<str, _>((start, Bound::Unbounded)).peekable();
+        let mut base = self.base.entries.range::<str, _>((start, Bound::Unbounded)).peekable();
         let mut over = self.over.range::<str, _>((start, Bound::Unbounded)).peekable();
         std::iter::from_fn(move || {
             loop {
@@ -113,7 +139,7 @@ impl Snapshot {
     pub(crate) fn at(&self, path: &str) -> Option<&Entry> {
         match self.over.get(path) {
             Some(changed) => changed.as_ref(),
-            None => self.base.get(path),
+            None => self.base.entries.get(path),
         }
     }
 
@@ -121,7 +147,7 @@ impl Snapshot {
     pub(crate) fn path_at(&self, path: &str) -> Option<&RepoPath> {
         match self.over.get_key_value(path) {
             Some((path, changed)) => changed.as_ref().map(|_| path),
-            None => self.base.get_key_value(path).map(|(path, _)| path),
+            None => self.base.entries.get_key_value(path).map(|(path, _)| path),
         }
     }
 
@@ -152,8 +178,9 @@ impl Snapshot {
 
     /// Returns the paths at which another snapshot holds something else, in order.
     pub fn differing(&self, other: &Snapshot) -> BTreeSet<RepoPath> {
-        if self.is_shared_with(other) {
-            return BTreeSet::new();
+        if Arc::ptr_eq(&self.base, &other.base) {
+            let changed = self.over.keys().chain(other.over.keys());
+            return changed.filter(|path| self.entry(path) != other.entry(path)).cloned().collect();
         }
         let here = self.entries().filter(|(path, entry)| other.entry(path) != Some(*entry));
         let gone = other.entries().filter(|(path, _)| self.entry(path).is_none());
@@ -174,10 +201,11 @@ impl Snapshot {
             Arc::make_mut(&mut self.crossed).extend(crossed);
         }
         Arc::make_mut(&mut self.over).insert(path, entry);
-        if self.over.len() <= CHANGES + self.base.len() / CHANGES {
+        if self.over.len() <= CHANGES + self.base.entries.len() / CHANGES {
             return;
         }
-        let base = Arc::make_mut(&mut self.base);
+        let Base { entries: base, graph } = Arc::make_mut(&mut self.base);
+        *graph = OnceLock::new();
         for (path, entry) in Arc::unwrap_or_clone(std::mem::take(&mut self.over)) {
             match entry {
                 Some(entry) => base.insert(path, entry),
