@@ -32,7 +32,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Reads every kustomization file of the snapshot, once for all snapshots that differ elsewhere only.
+    /// Reads every kustomization file of the snapshot, once for clones that differ elsewhere only.
     ///
     /// A folder whose file is broken is kept with its reason; it matters only to those who reach it.
     pub fn read(snapshot: &Snapshot) -> Graph {

@@ -56,26 +56,14 @@ const LINKS: usize = 40;
 #[derive(Clone, Default)]
 pub struct Snapshot {
     /// What clones share.
-    base: Arc<Base>,
+    base: Arc<BTreeMap<RepoPath, Entry>>,
     /// What stands at other paths than in `base`, or is gone.
     over: Arc<BTreeMap<RepoPath, Option<Entry>>>,
     /// Every path, and perhaps some more, at which something stands that is no folder and over which others lead: mostly
     /// links.
     crossed: Arc<BTreeSet<RepoPath>>,
-}
-
-/// What clones of a snapshot share.
-#[derive(Default)]
-struct Base {
-    entries: BTreeMap<RepoPath, Entry>,
-    /// The graph of these, once somebody has asked.
-    graph: OnceLock<Graph>,
-}
-
-impl Clone for Base {
-    fn clone(&self) -> Base {
-        Base { entries: self.entries.clone(), graph: OnceLock::new() }
-    }
+    /// Its graph, once somebody has asked.
+    graph: Arc<OnceLock<Graph>>,
 }
 
 /// How many changes a snapshot keeps beside what it shares; more grow with what is shared.
@@ -86,19 +74,12 @@ impl Snapshot {
     pub fn new(entries: BTreeMap<RepoPath, Entry>) -> Snapshot {
         let links = entries.iter().filter(|(_, entry)| matches!(entry, Entry::Symlink { .. }));
         let crossed = links.map(|(path, _)| path.clone()).collect();
-        let base = Base { entries, graph: OnceLock::new() };
-        Snapshot { base: Arc::new(base), over: Arc::default(), crossed: Arc::new(crossed) }
+        Snapshot { base: Arc::new(entries), crossed: Arc::new(crossed), ..Snapshot::default() }
     }
 
-    /// Returns its graph: that of what clones share, where it depends on nothing else.
+    /// Returns its graph, read by `read` once for all clones that differ in nothing on which it depends.
     pub(super) fn graph_by(&self, read: impl FnOnce() -> Graph) -> Graph {
-        let depends = |(path, entry): (&RepoPath, &Option<Entry>)| {
-            Graph::depends_on(path, entry.as_ref()) || Graph::depends_on(path, self.base.entries.get(path))
-        };
-        match self.over.iter().any(depends) {
-            true => read(),
-            false => self.base.graph.get_or_init(read).clone(),
-        }
+        self.graph.get_or_init(read).clone()
     }
 
     /// Tells whether another snapshot is known to hold the same because both share all that they hold.
@@ -113,7 +94,7 @@ impl Snapshot {
 
     /// Gives everything from a path on, in the order of paths.
     fn from<'a>(&'a self, start: Bound<&str>) -> impl Iterator<Item = (&'a RepoPath, &'a Entry)> + use<'a> {
-        let mut base = self.base.entries.range::<str, _>((start, Bound::Unbounded)).peekable();
+        let mut base = self.base.range::<str, _>((start, Bound::Unbounded)).peekable();
         let mut over = self.over.range::<str, _>((start, Bound::Unbounded)).peekable();
         std::iter::from_fn(move || {
             loop {
@@ -139,7 +120,7 @@ impl Snapshot {
     pub(crate) fn at(&self, path: &str) -> Option<&Entry> {
         match self.over.get(path) {
             Some(changed) => changed.as_ref(),
-            None => self.base.entries.get(path),
+            None => self.base.get(path),
         }
     }
 
@@ -147,7 +128,7 @@ impl Snapshot {
     pub(crate) fn path_at(&self, path: &str) -> Option<&RepoPath> {
         match self.over.get_key_value(path) {
             Some((path, changed)) => changed.as_ref().map(|_| path),
-            None => self.base.entries.get_key_value(path).map(|(path, _)| path),
+            None => self.base.get_key_value(path).map(|(path, _)| path),
         }
     }
 
@@ -193,6 +174,9 @@ impl Snapshot {
     }
 
     fn set(&mut self, path: RepoPath, entry: Option<Entry>) {
+        if [self.entry(&path), entry.as_ref()].into_iter().any(|one| Graph::depends_on(&path, one)) {
+            self.graph = Arc::default();
+        }
         let is_link = matches!(entry, Some(Entry::Symlink { .. }));
         let above = path.parents().filter(|above| self.entry(above).is_some());
         let own = Some(path.clone()).filter(|path| is_link || self.is_dir(path));
@@ -201,11 +185,10 @@ impl Snapshot {
             Arc::make_mut(&mut self.crossed).extend(crossed);
         }
         Arc::make_mut(&mut self.over).insert(path, entry);
-        if self.over.len() <= CHANGES + self.base.entries.len() / CHANGES {
+        if self.over.len() <= CHANGES + self.base.len() / CHANGES {
             return;
         }
-        let Base { entries: base, graph } = Arc::make_mut(&mut self.base);
-        *graph = OnceLock::new();
+        let base = Arc::make_mut(&mut self.base);
         for (path, entry) in Arc::unwrap_or_clone(std::mem::take(&mut self.over)) {
             match entry {
                 Some(entry) => base.insert(path, entry),

@@ -11,6 +11,7 @@ use crate::plan::migrate::hand_over::hand_over;
 use crate::plan::migrate::moving::Move;
 use crate::plan::migrate::standing::moves;
 use crate::plan::migrate::steps::steps;
+use crate::plan::migrate::effective::Parents;
 use crate::plan::migrate::{effective, held};
 use crate::plan::problem::{Nature, Problem};
 
@@ -22,7 +23,7 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
     let mut hindered: BTreeMap<RepoPath, Problem> =
         active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))).collect();
     active.retain(|one| one.stage == Stage::Restructured);
-    let parents = effective::of_parents(input, &active.iter().collect::<Vec<_>>());
+    let parents = Parents::of(input, &active.iter().collect::<Vec<_>>());
     hindered.extend(
         active
             .iter()
