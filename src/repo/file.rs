@@ -249,7 +249,8 @@ mod tests {
     #[test]
     fn files_of_the_same_bytes_share_what_they_mean_and_no_place() {
         let mut contents = Contents::default();
-        let (one, other) = (contents.file(b"resources: [x]\n".into()), contents.file(b"resources: [x]\n".into()));
+        let (one, other) =
+            (contents.file(b"resources: [x]\n".into()), contents.file(b"resources: [x]\n".into()));
         assert!(Arc::ptr_eq(&one.place.content, &other.place.content));
         let path = |text: &str| RepoPath::parse(text).unwrap();
         let mut snapshot = Snapshot::default();
@@ -260,7 +261,10 @@ mod tests {
         assert!(Arc::ptr_eq(&of("a").root, &of("b").root));
         assert_eq!(of("a").resources()[0].path(), Some(&path("a/x")));
         assert_eq!(of("b").resources()[0].path(), Some(&path("b/x")));
-        assert!(contents.file(b"resources: [y]\n".into()) != *snapshot.file(&path("b/kustomization.yaml")).unwrap());
+        assert!(
+            contents.file(b"resources: [y]\n".into())
+                != *snapshot.file(&path("b/kustomization.yaml")).unwrap()
+        );
     }
 
     #[test]

@@ -16,9 +16,9 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::limit;
 use crate::path::RepoPath;
+use crate::repo::file::Contents;
 use crate::repo::git::{Git, GitError};
 use crate::repo::name::{bytes_of, keep, native_path, records, repo_path};
-use crate::repo::file::Contents;
 use crate::repo::{Entry, Snapshot};
 
 /// The folder that holds the writer's journal where there is no git folder to hold it.
@@ -131,7 +131,11 @@ impl Repository {
         let mut sparse = Vec::new();
         for (path, listed) in names {
             let reached = path.parent().is_none_or(|parent| folders.is_real(&parent));
-            let read = if reached { read_entry(&dir, &path, &mut contents) } else { Err(ErrorKind::NotFound.into()) };
+            let read = if reached {
+                read_entry(&dir, &path, &mut contents)
+            } else {
+                Err(ErrorKind::NotFound.into())
+            };
             match read {
                 Ok(Some(mut entry)) => {
                     if let (Entry::File(file), Some(executable)) = (&mut entry, listed.executable) {

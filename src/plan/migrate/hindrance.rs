@@ -7,11 +7,11 @@ use crate::path::RepoPath;
 use crate::plan::Stage;
 use crate::plan::edit::Builder;
 use crate::plan::migrate::depends::Succession;
+use crate::plan::migrate::effective::Parents;
 use crate::plan::migrate::hand_over::hand_over;
 use crate::plan::migrate::moving::Move;
 use crate::plan::migrate::standing::moves;
 use crate::plan::migrate::steps::steps;
-use crate::plan::migrate::effective::Parents;
 use crate::plan::migrate::{effective, held};
 use crate::plan::problem::{Nature, Problem};
 

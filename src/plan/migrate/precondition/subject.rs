@@ -7,10 +7,10 @@ use crate::delivery::Input;
 use crate::delivery::inventory::Inventory;
 use crate::path::RepoPath;
 use crate::plan::Stage;
-use crate::plan::migrate::moving::{Key, Move};
-use crate::plan::migrate::standing::moves;
 use crate::plan::migrate::MigrateOptions;
 use crate::plan::migrate::effective::Parents;
+use crate::plan::migrate::moving::{Key, Move};
+use crate::plan::migrate::standing::moves;
 use crate::plan::problem::Problem;
 
 /// What the preconditions of a step look at.
@@ -49,6 +49,16 @@ impl<'a> Subject<'a> {
         let stood: Vec<&Move<'_>> = restructured.filter_map(|one| bases.get(&one.key())).collect();
         let parents = Parents::of(base, &stood);
         let parents_here = Parents::new(before);
-        Subject { input, base, options, before, bases, parents, parents_here, found, outdated: OnceCell::new() }
+        Subject {
+            input,
+            base,
+            options,
+            before,
+            bases,
+            parents,
+            parents_here,
+            found,
+            outdated: OnceCell::new(),
+        }
     }
 }
