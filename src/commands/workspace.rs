@@ -39,6 +39,8 @@ impl Workspace {
         }
         let reading = repository.read()?;
         output.diagnostics(&reading.notes);
+        // The process ends with its command: until then a fleet's files need not be taken apart.
+        std::mem::forget(reading.snapshot.clone());
         let spec_path = spec_path(global, repository.spec_dir(), &reading.snapshot)?;
         Ok(Workspace { repository, snapshot: reading.snapshot, spec_path, edited: Vec::new() })
     }

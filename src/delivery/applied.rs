@@ -177,10 +177,11 @@ pub fn deliveries(
         (artifact, renderer.render(&model.delivered.files(snapshot, artifact), &requests))
     };
     let results: BTreeMap<Option<&Artifact>, _> = requests.into_iter().map(build).collect();
+    let mut ids = Ids::new();
     for (delivery, position) in found.iter_mut().zip(positions) {
         let Some((artifact, position)) = position else { continue };
         match results.get(&artifact).and_then(|results| results.get(position)) {
-            Some(Ok(objects)) => delivery.objects = applied(model, spec, delivery, objects),
+            Some(Ok(objects)) => delivery.objects = applied(model, spec, delivery, objects, &mut ids),
             Some(Err(error)) => {
                 delivery.error = Some(error.message.clone());
                 delivery.unjudged = error.is_unjudged();
@@ -230,7 +231,16 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
     }
 }
 
-fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[Object]) -> Vec<Applied> {
+/// The ids of values, by their addresses: builds share what they have alike.
+type Ids = HashMap<*const Value, Arc<ObjectId>>;
+
+fn applied(
+    model: &Model,
+    spec: Option<&Spec>,
+    delivery: &Delivery,
+    objects: &[Object],
+    ids: &mut Ids,
+) -> Vec<Applied> {
     let types = match spec {
         // What is not split yet is judged as the split would divide it.
         Some(spec) if delivery.change_type.is_none() && delivery.role == Role::Apps => {
@@ -247,7 +257,8 @@ fn applied(model: &Model, spec: Option<&Spec>, delivery: &Delivery, objects: &[O
         .iter()
         .enumerate()
         .map(|(index, object)| {
-            let id = Arc::new(ObjectId::of(&object.value));
+            let id = ids.entry(Arc::as_ptr(&object.value));
+            let id = Arc::clone(id.or_insert_with(|| Arc::new(ObjectId::of(&object.value))));
             Applied { live: id.clone(), id, object: object.clone(), change_type: of(index), held: None }
         })
         .collect()

@@ -26,6 +26,8 @@ pub(super) struct Index {
 struct Positions {
     entry_points: Vec<usize>,
     flux: Vec<usize>,
+    /// The Flux Kustomizations, by name.
+    named: BTreeMap<String, Vec<usize>>,
 }
 
 impl Index {
@@ -38,7 +40,9 @@ impl Index {
             }
         }
         for (position, one) in flux.iter().enumerate() {
-            index.by_cluster.entry(one.cluster.clone()).or_default().flux.push(position);
+            let own = index.by_cluster.entry(one.cluster.clone()).or_default();
+            own.flux.push(position);
+            own.named.entry(one.name.clone()).or_default().push(position);
             if let Some(path) = &one.path {
                 index.by_path.entry(path.clone()).or_default().push(position);
             }
@@ -262,7 +266,8 @@ impl Model {
         cluster: &'c str,
         name: &'c str,
     ) -> impl Iterator<Item = &'m FluxKustomization> + use<'m, 'c> {
-        self.flux_of_cluster(cluster).filter(move |one| one.name == name)
+        let own = self.index.by_cluster.get(cluster).and_then(|own| own.named.get(name));
+        own.into_iter().flatten().map(|position| &self.flux[*position])
     }
 
     /// Returns the source that is fetched for a Flux Kustomization: of what a generator makes the one that it copies from.

@@ -11,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::render::Renderer;
 use crate::repo::flux::{FluxKustomization, Unmapped, flux_kustomizations, holds_variable};
-use crate::repo::{Graph, Kustomization, Snapshot, Target, built, generated_children};
+use crate::repo::{Graph, Kustomization, Snapshot, Target, built, built_any, generated_children};
 
 /// The repository, understood.
 #[derive(Clone, Debug)]
@@ -67,8 +67,8 @@ impl Model {
         let is_same = |one: &FluxKustomization, root: &FluxKustomization| {
             (&one.namespace, &one.name, &one.path) == (&root.namespace, &root.name, &root.path)
         };
-        let former =
-            unlisted.iter().filter(|one| flux.iter().any(|root| root.applies_itself() && is_same(one, root)));
+        let own: Vec<&FluxKustomization> = flux.iter().filter(|one| one.applies_itself()).collect();
+        let former = unlisted.iter().filter(|one| own.iter().any(|root| is_same(one, root)));
         let former: Vec<RepoPath> =
             former.filter_map(|one| Some(naming::prefix(&one.file.parent()?))).collect();
         let Jobs { gates, loose: loose_jobs, following, unlisted: unlisted_gates, turning } =
@@ -107,12 +107,9 @@ impl Model {
             let cluster = by_path[&above].cluster.clone();
             by_path.entry(path.clone()).or_insert_with(|| EntryPoint::new(path, cluster, Some(above)));
         }
-        let mut covered = BTreeSet::new();
         // What an unlisted one would apply is no entry point either.
         let disabled = unlisted.iter().filter_map(|one| one.path.as_ref());
-        for path in by_path.keys().chain(disabled) {
-            covered.extend(built(&graph, path));
-        }
+        let covered = built_any(&graph, by_path.keys().chain(disabled));
         let has_flux = !by_path.is_empty();
         let roots: Vec<RepoPath> = graph
             .roots()

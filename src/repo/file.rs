@@ -1,6 +1,9 @@
 //! A regular file, with what has been understood of its content.
 
+use std::borrow::Borrow;
+use std::collections::HashSet;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use sha1::Sha1;
@@ -8,19 +11,65 @@ use sha2::{Digest, Sha256};
 
 use crate::path::RepoPath;
 use crate::repo::graph::Parsed;
+use crate::repo::kustomization::Outline;
 use crate::repo::manifest::Manifest;
 use crate::yaml::read_documents;
 
 /// A regular file: its bytes and the one mode bit that git keeps.
 ///
 /// Clones share the content and what has been understood of it, so that of a file that stands in several trees it is
-/// worked out once.
+/// worked out once; so do files that [`Contents`] makes of the same bytes.
 #[derive(Clone)]
 pub struct File {
-    content: Arc<Content>,
+    place: Arc<Place>,
     /// Whether git's mode is 100755.
     pub executable: bool,
 }
+
+/// A content at one place, with the kustomization that it is there.
+struct Place {
+    content: Arc<Content>,
+    list: OnceLock<(RepoPath, Parsed)>,
+}
+
+/// Makes files of which those of the same bytes share them: in a fleet most clusters hold the same.
+#[derive(Default)]
+pub(super) struct Contents(HashSet<Same>);
+
+impl Contents {
+    /// Makes a plain, not executable file.
+    pub(super) fn file(&mut self, bytes: Vec<u8>) -> File {
+        if let Some(Same(content)) = self.0.get(&bytes[..]) {
+            return File::of(Arc::clone(content));
+        }
+        let file = File::new(bytes);
+        self.0.insert(Same(Arc::clone(&file.place.content)));
+        file
+    }
+}
+
+/// A content, known by its bytes.
+struct Same(Arc<Content>);
+
+impl Borrow<[u8]> for Same {
+    fn borrow(&self) -> &[u8] {
+        self.0.bytes()
+    }
+}
+
+impl Hash for Same {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.bytes().hash(state);
+    }
+}
+
+impl PartialEq for Same {
+    fn eq(&self, other: &Same) -> bool {
+        self.0.bytes() == other.0.bytes()
+    }
+}
+
+impl Eq for Same {}
 
 /// Bytes, as text where they are UTF-8.
 enum Bytes {
@@ -31,8 +80,8 @@ enum Bytes {
 /// Bytes, with each part of what they mean as soon as somebody has asked.
 struct Content {
     bytes: Bytes,
-    /// The kustomization that they are at a path.
-    list: OnceLock<(RepoPath, Parsed)>,
+    /// What a kustomization with these bytes holds, wherever it stands.
+    outline: OnceLock<Outline>,
     /// The documents; `None` where they are no YAML text.
     manifests: OnceLock<Option<Vec<Manifest>>>,
     /// Whether they are YAML text in which no mapping holds a key twice.
@@ -41,6 +90,15 @@ struct Content {
     sha1: OnceLock<[u8; 20]>,
     /// Their digest.
     sha256: OnceLock<[u8; 32]>,
+}
+
+impl Content {
+    fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Text(text) => text.as_bytes(),
+            Bytes::Other(bytes) => bytes,
+        }
+    }
 }
 
 impl File {
@@ -52,13 +110,21 @@ impl File {
         };
         let content = Content {
             bytes,
-            list: OnceLock::new(),
+            outline: OnceLock::new(),
             manifests: OnceLock::new(),
             is_yaml: OnceLock::new(),
             sha1: OnceLock::new(),
             sha256: OnceLock::new(),
         };
-        File { content: Arc::new(content), executable: false }
+        File::of(Arc::new(content))
+    }
+
+    fn of(content: Arc<Content>) -> File {
+        File { place: Arc::new(Place { content, list: OnceLock::new() }), executable: false }
+    }
+
+    fn content(&self) -> &Content {
+        &self.place.content
     }
 
     /// Makes it executable, or not.
@@ -69,15 +135,12 @@ impl File {
 
     /// Gives the content.
     pub fn bytes(&self) -> &[u8] {
-        match &self.content.bytes {
-            Bytes::Text(text) => text.as_bytes(),
-            Bytes::Other(bytes) => bytes,
-        }
+        self.content().bytes()
     }
 
     /// Gives the content as text where it is UTF-8.
     pub fn text(&self) -> Option<&str> {
-        match &self.content.bytes {
+        match &self.content().bytes {
             Bytes::Text(text) => Some(text),
             Bytes::Other(_) => None,
         }
@@ -85,7 +148,7 @@ impl File {
 
     /// As [`text`](File::text), for whoever keeps it.
     pub fn shared_text(&self) -> Option<Arc<str>> {
-        match &self.content.bytes {
+        match &self.content().bytes {
             Bytes::Text(text) => Some(Arc::clone(text)),
             Bytes::Other(_) => None,
         }
@@ -99,18 +162,23 @@ impl File {
 
     /// Returns the kustomization that it is at a path, parsed once for all trees that hold it there.
     pub(super) fn list_at(&self, path: &RepoPath, parse: impl Fn() -> Parsed) -> Parsed {
-        let (at, list) = self.content.list.get_or_init(|| (path.clone(), parse()));
+        let (at, list) = self.place.list.get_or_init(|| (path.clone(), parse()));
         if at == path { list.clone() } else { parse() }
+    }
+
+    /// Returns what a kustomization of this content holds wherever it stands, read by `read` once for all.
+    pub(super) fn outline_by(&self, read: impl FnOnce() -> Outline) -> &Outline {
+        self.content().outline.get_or_init(read)
     }
 
     /// Returns its documents, read by `read` once for all who ask.
     pub(super) fn manifests_by(&self, read: impl FnOnce() -> Option<Vec<Manifest>>) -> Option<&[Manifest]> {
-        self.content.manifests.get_or_init(read).as_deref()
+        self.content().manifests.get_or_init(read).as_deref()
     }
 
     /// Tells whether it is YAML text in which no mapping holds a key twice.
     pub fn is_yaml(&self) -> bool {
-        *self.content.is_yaml.get_or_init(|| {
+        *self.content().is_yaml.get_or_init(|| {
             let documents = self.text().and_then(|text| read_documents(text).ok());
             documents.is_some_and(|all| all.iter().all(|document| document.duplicates.is_empty()))
         })
@@ -118,7 +186,7 @@ impl File {
 
     /// Returns the digest of the content.
     pub(crate) fn sha256(&self) -> &[u8; 32] {
-        self.content.sha256.get_or_init(|| Sha256::digest(self.bytes()).into())
+        self.content().sha256.get_or_init(|| Sha256::digest(self.bytes()).into())
     }
 
     /// Tells whether git gives the content this name: a SHA-1, or a SHA-256 where names have 64 digits.
@@ -131,7 +199,7 @@ impl File {
             );
         }
         let sha1 = || Sha1::new().chain_update(header()).chain_update(self.bytes()).finalize().into();
-        is_hex(object, self.content.sha1.get_or_init(sha1))
+        is_hex(object, self.content().sha1.get_or_init(sha1))
     }
 }
 
@@ -145,7 +213,7 @@ fn is_hex(text: &str, bytes: &[u8]) -> bool {
 impl PartialEq for File {
     fn eq(&self, other: &File) -> bool {
         self.executable == other.executable
-            && (Arc::ptr_eq(&self.content, &other.content) || self.bytes() == other.bytes())
+            && (Arc::ptr_eq(&self.place.content, &other.place.content) || self.bytes() == other.bytes())
     }
 }
 
@@ -176,6 +244,27 @@ mod tests {
             (tree(&["a/kustomization.yaml"]), tree(&["a/kustomization.yaml", "b/Kustomization"]));
         assert!(std::ptr::eq(one.get(&path("a")).unwrap(), other.get(&path("a")).unwrap()));
         assert_eq!(other.get(&path("b")).unwrap().resources()[0].path(), Some(&path("b/x.yaml")));
+    }
+
+    #[test]
+    fn files_of_the_same_bytes_share_what_they_mean_and_no_place() {
+        let mut contents = Contents::default();
+        let (one, other) =
+            (contents.file(b"resources: [x]\n".into()), contents.file(b"resources: [x]\n".into()));
+        assert!(Arc::ptr_eq(&one.place.content, &other.place.content));
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let mut snapshot = Snapshot::default();
+        snapshot.insert(path("a/kustomization.yaml"), one.with_mode(true));
+        snapshot.insert(path("b/kustomization.yaml"), other);
+        let graph = Graph::read(&snapshot);
+        let of = |folder: &str| graph.get(&path(folder)).unwrap();
+        assert!(Arc::ptr_eq(&of("a").root, &of("b").root));
+        assert_eq!(of("a").resources()[0].path(), Some(&path("a/x")));
+        assert_eq!(of("b").resources()[0].path(), Some(&path("b/x")));
+        assert!(
+            contents.file(b"resources: [y]\n".into())
+                != *snapshot.file(&path("b/kustomization.yaml")).unwrap()
+        );
     }
 
     #[test]

@@ -17,38 +17,49 @@ type Broken = Box<Diagnostic>;
 /// A kustomization file as it was read, shared by all graphs of the same content.
 pub(super) type Parsed = Arc<Result<Kustomization, Broken>>;
 
-/// Every kustomization folder of a snapshot.
+/// Every kustomization folder of a snapshot; clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    folders: BTreeMap<RepoPath, Parsed>,
+    folders: Arc<BTreeMap<RepoPath, Parsed>>,
     /// The files and folders that each kustomization builds on, in the order of its lists.
-    parts: BTreeMap<RepoPath, Vec<RepoPath>>,
+    parts: Arc<BTreeMap<RepoPath, Vec<RepoPath>>>,
     /// Who refers to a file or folder, by field of a kustomization.
-    referrers: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
+    referrers: Arc<BTreeMap<RepoPath, BTreeSet<RepoPath>>>,
     /// Whose lists build on a file or folder.
-    listed: BTreeMap<RepoPath, BTreeSet<RepoPath>>,
+    listed: Arc<BTreeMap<RepoPath, BTreeSet<RepoPath>>>,
     /// Symbolic links, with where they lead in the end.
-    links: BTreeMap<RepoPath, RepoPath>,
+    links: Arc<BTreeMap<RepoPath, RepoPath>>,
 }
 
 impl Graph {
-    /// Reads every kustomization file of the snapshot.
+    /// Reads every kustomization file of the snapshot, once for clones that differ elsewhere only.
     ///
     /// A folder whose file is broken is kept with its reason; it matters only to those who reach it.
     pub fn read(snapshot: &Snapshot) -> Graph {
-        let mut graph = Graph::default();
+        snapshot.graph_by(|| Graph::read_anew(snapshot))
+    }
+
+    /// Tells whether the graph of a snapshot depends on what stands at a path.
+    pub(super) fn depends_on(path: &RepoPath, entry: Option<&Entry>) -> bool {
+        path.name().is_some_and(|name| FILE_NAMES.contains(&name))
+            || matches!(entry, Some(Entry::Symlink { .. }))
+    }
+
+    fn read_anew(snapshot: &Snapshot) -> Graph {
+        let mut folders: BTreeMap<RepoPath, Parsed> = BTreeMap::new();
+        let mut links = BTreeMap::new();
         for (path, entry) in snapshot.entries() {
             if matches!(entry, Entry::Symlink { .. })
                 && let Ok(target) = snapshot.resolve(path)
             {
-                graph.links.insert(path.clone(), target);
+                links.insert(path.clone(), target);
             }
             let (Some(name), Some(folder)) = (path.name(), path.parent()) else { continue };
             if !FILE_NAMES.contains(&name) {
                 continue;
             }
             let Some(file) = snapshot.file(path) else { continue };
-            let parsed = if graph.folders.contains_key(&folder) {
+            let parsed = if folders.contains_key(&folder) {
                 Arc::new(Err(Box::new(
                     Diagnostic::error(format!(
                         "{folder} holds two kustomization files, which kustomize refuses"
@@ -59,8 +70,9 @@ impl Graph {
             } else {
                 file.list_at(path, || Arc::new(Kustomization::parse(path, file)))
             };
-            graph.folders.insert(folder, parsed);
+            folders.insert(folder, parsed);
         }
+        let mut graph = Graph { folders: Arc::new(folders), links: Arc::new(links), ..Graph::default() };
         let mut referrers: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
         let mut parts: BTreeMap<RepoPath, Vec<RepoPath>> = BTreeMap::new();
         let mut listed: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
@@ -75,7 +87,8 @@ impl Graph {
                 referrers.entry(path).or_default().insert(kustomization.folder.clone());
             }
         }
-        (graph.referrers, graph.parts, graph.listed) = (referrers, parts, listed);
+        (graph.referrers, graph.parts, graph.listed) =
+            (Arc::new(referrers), Arc::new(parts), Arc::new(listed));
         graph
     }
 
@@ -166,8 +179,13 @@ impl Graph {
 
     /// Gives every folder that a build of this one reaches, itself included.
     pub fn reach(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
+        self.reach_any([folder])
+    }
+
+    /// As [`reach`](Graph::reach), of several folders at once.
+    fn reach_any<'a>(&'a self, folders: impl IntoIterator<Item = &'a RepoPath>) -> BTreeSet<RepoPath> {
         let mut reached = BTreeSet::new();
-        let mut queue = vec![folder];
+        let mut queue: Vec<&RepoPath> = folders.into_iter().collect();
         while let Some(next) = queue.pop() {
             if reached.insert(next.clone()) {
                 queue.extend(self.folders_of(next));
@@ -275,10 +293,16 @@ pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
 /// Gives every folder that Flux builds with this one, itself included where it has a kustomization of its
 /// own; where it has none, what the generated one lists.
 pub fn built(graph: &Graph, folder: &RepoPath) -> BTreeSet<RepoPath> {
-    if graph.has(folder) {
-        return graph.reach(folder);
-    }
-    generated_children(graph, folder).iter().flat_map(|child| graph.reach(child)).collect()
+    built_any(graph, [folder])
+}
+
+/// As [`built`], with any of several folders.
+pub fn built_any<'a>(graph: &Graph, folders: impl IntoIterator<Item = &'a RepoPath>) -> BTreeSet<RepoPath> {
+    let lists = folders.into_iter().flat_map(|folder| match graph.has(folder) {
+        true => vec![folder.clone()],
+        false => generated_children(graph, folder),
+    });
+    graph.reach_any(&lists.collect::<Vec<_>>())
 }
 
 #[cfg(test)]

@@ -57,3 +57,37 @@ fn whoever_builds_a_folder_or_takes_in_a_file_is_found_from_there() {
         }
     }
 }
+
+/// What is no list and no link changes no graph, so that it is read once for the trees of a plan.
+#[test]
+fn trees_that_differ_beside_lists_share_their_graph() {
+    let list = |text: &str| File::new(text.as_bytes());
+    let mut tree = Snapshot::new(
+        [
+            (path("a/kustomization.yaml"), Entry::File(list("resources: [x.yaml, ../link]\n"))),
+            (path("a/x.yaml"), Entry::File(list("a: 1\n"))),
+            (path("b/kustomization.yaml"), Entry::File(list("resources: []\n"))),
+            (path("link"), Entry::Symlink { target: "b".to_owned() }),
+        ]
+        .into(),
+    );
+    let is_shared = |tree: &Snapshot, graph: &Graph| Arc::ptr_eq(&Graph::read(tree).folders, &graph.folders);
+    let before = tree.clone();
+    tree.insert(path("a/x.yaml"), list("a: 2\n"));
+    tree.remove(&path("a/none"));
+    let graph = Graph::read(&tree);
+    assert!(is_shared(&before, &graph) && graph.children(&path("a")) == [path("b")]);
+    for name in ["b/kustomization.yaml", "c/Kustomization"] {
+        let mut other = tree.clone();
+        other.insert(path(name), list("resources: [y.yaml]\n"));
+        assert!(!is_shared(&other, &graph) && Graph::read(&other).referrers(&path("b/y.yaml")).count() < 2);
+        other.remove(&path(name));
+        assert_eq!(is_shared(&other, &graph), false);
+    }
+    let mut other = tree.clone();
+    other.remove(&path("link"));
+    assert_eq!(Graph::read(&other).children(&path("a")), []);
+    other.put(path("link"), Entry::Symlink { target: "a".to_owned() });
+    assert_eq!(Graph::read(&other).children(&path("a")), [path("a")]);
+    assert!(is_shared(&before, &graph));
+}

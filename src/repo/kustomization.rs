@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::repo::{File, umbrella};
-use crate::yaml::{Node, read_documents};
+use crate::yaml::{Node, ReadError, read_documents};
 
 /// The names under which kustomize looks for its file, in its own order
 /// (`konfig.RecognizedKustomizationFileNames`).
@@ -22,7 +22,7 @@ pub struct Kustomization {
     /// The file's text.
     pub text: Arc<str>,
     /// The document's root mapping; a null node where the file is empty.
-    pub root: Node,
+    pub root: Arc<Node>,
     /// Every text that names a file or a folder, those of [`resources`](Kustomization::resources) first.
     references: Vec<Reference>,
     /// How many of these are resources.
@@ -88,6 +88,81 @@ const PATH_KEYS: [&str; 4] = ["patches", "patchesJson6902", "replacements", "ope
 /// Fields whose items are generators with `files`, `env` and `envs`.
 const GENERATORS: [&str; 2] = ["configMapGenerator", "secretGenerator"];
 
+/// The root mapping of a kustomization, or why there is none: what does not depend on where it stands.
+pub(super) type Outline = Result<Arc<Node>, Flaw>;
+
+/// What is wrong with the text of a kustomization.
+pub(super) enum Flaw {
+    /// It is no YAML.
+    Invalid(ReadError),
+    /// No document is there.
+    Empty,
+    /// A second document is there.
+    Several(Range<usize>),
+    /// The root is no mapping.
+    NoMapping(Range<usize>),
+    /// A key stands twice.
+    Doubled(String, Range<usize>),
+}
+
+impl Flaw {
+    /// Returns what people are told of a file: the problem, its place, and what helps.
+    fn told(&self, file: &RepoPath) -> (String, Range<usize>, &'static str) {
+        let list = "write `resources:` with a list";
+        match self {
+            Flaw::Invalid(error) => (
+                format!("{file} is not valid YAML: {}", error.message),
+                error.span.clone(),
+                "mend the file; `kustomize build` fails on it too",
+            ),
+            Flaw::Empty => (format!("{file} holds nothing"), 0..0, list),
+            Flaw::Several(span) => (
+                format!("{file} holds more than one YAML document, which kustomize refuses"),
+                span.clone(),
+                "keep one kustomization in a file",
+            ),
+            Flaw::NoMapping(span) => {
+                (format!("{file} is not a mapping, so it is no kustomization"), span.clone(), list)
+            }
+            Flaw::Doubled(key, span) => (
+                format!("the key `{key}` stands twice; kustomize silently takes the last"),
+                span.clone(),
+                "merge the two into one",
+            ),
+        }
+    }
+}
+
+/// Reads the text of a kustomization.
+fn outline(text: &str) -> Outline {
+    let documents = read_documents(text).map_err(Flaw::Invalid)?;
+    let first_empty = documents.first().cloned();
+    let mut documents = documents.into_iter().filter(|document| !document.root.is_null());
+    let root = documents.next().or(first_empty).map(|document| document.root).ok_or(Flaw::Empty)?;
+    if let Some(second) = documents.next() {
+        return Err(Flaw::Several(second.root.span));
+    }
+    if !root.is_null() && root.as_mapping().is_none() {
+        return Err(Flaw::NoMapping(root.span));
+    }
+    match doubled_key(&root) {
+        Some((key, span)) => Err(Flaw::Doubled(key, span)),
+        None => Ok(Arc::new(root)),
+    }
+}
+
+fn doubled_key(root: &Node) -> Option<(String, Range<usize>)> {
+    let mut seen: Vec<String> = Vec::new();
+    for (key, _) in root.entries() {
+        let name = key.as_str()?.to_lowercase();
+        if seen.contains(&name) {
+            return Some((name, key.span.clone()));
+        }
+        seen.push(name);
+    }
+    None
+}
+
 impl Kustomization {
     /// Parses a kustomization file.
     ///
@@ -104,68 +179,28 @@ impl Kustomization {
                     .help("save the file as UTF-8"),
             ));
         };
-        let fail = |message: String, span: Range<usize>, help: &str| {
-            Box::new(Diagnostic::error(message).at(Place::span(file.clone(), text.clone(), span)).help(help))
+        let root = match content.outline_by(|| outline(&text)) {
+            Ok(root) => Arc::clone(root),
+            Err(flaw) => {
+                let (message, span, help) = flaw.told(file);
+                let place = Place::span(file.clone(), text.clone(), span);
+                return Err(Box::new(Diagnostic::error(message).at(place).help(help)));
+            }
         };
-        let documents = read_documents(&text).map_err(|error| {
-            fail(
-                format!("{file} is not valid YAML: {}", error.message),
-                error.span.clone(),
-                "mend the file; `kustomize build` fails on it too",
-            )
-        })?;
-        let first_empty = documents.first().cloned();
-        let mut documents = documents.into_iter().filter(|document| !document.root.is_null());
-        let Some(root) = documents.next().or(first_empty).map(|document| document.root) else {
-            return Err(fail(format!("{file} holds nothing"), 0..0, "write `resources:` with a list"));
-        };
-        if let Some(second) = documents.next() {
-            return Err(fail(
-                format!("{file} holds more than one YAML document, which kustomize refuses"),
-                second.root.span.clone(),
-                "keep one kustomization in a file",
-            ));
-        }
-        if !root.is_null() && root.as_mapping().is_none() {
-            return Err(fail(
-                format!("{file} is not a mapping, so it is no kustomization"),
-                root.span.clone(),
-                "write `resources:` with a list",
-            ));
-        }
         let mut kustomization = Kustomization {
             file: file.clone(),
             folder: file.parent().unwrap_or_default(),
-            text: text.clone(),
+            text,
             root,
             references: Vec::new(),
             resources: 0,
         };
-        if let Some((key, span)) = kustomization.doubled_key() {
-            return Err(fail(
-                format!("the key `{key}` stands twice; kustomize silently takes the last"),
-                span,
-                "merge the two into one",
-            ));
-        }
         let mut found: Vec<Reference> =
             RESOURCE_FIELDS.iter().flat_map(|field| kustomization.list(field)).collect();
         kustomization.resources = found.len();
         kustomization.add_others(&mut found);
         kustomization.references = found;
         Ok(kustomization)
-    }
-
-    fn doubled_key(&self) -> Option<(String, Range<usize>)> {
-        let mut seen: Vec<String> = Vec::new();
-        for (key, _) in self.root.entries() {
-            let name = key.as_str()?.to_lowercase();
-            if seen.contains(&name) {
-                return Some((name, key.span.clone()));
-            }
-            seen.push(name);
-        }
-        None
     }
 
     /// Gives the value of a top-level field; kustomize ignores the case of keys.

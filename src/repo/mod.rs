@@ -26,7 +26,7 @@ pub use appeared::Appeared;
 pub use clone::Fetched;
 pub use file::File;
 pub use flux::FluxKustomization;
-pub use graph::{Graph, built, generated_children};
+pub use graph::{Graph, built, built_any, generated_children};
 pub use history::Relation;
 pub use kustomization::{Kustomization, Reference, Target};
 pub use read::{GitDirs, Reading, Repository};

@@ -16,9 +16,10 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::limit;
 use crate::path::RepoPath;
+use crate::repo::file::Contents;
 use crate::repo::git::{Git, GitError};
 use crate::repo::name::{bytes_of, keep, native_path, records, repo_path};
-use crate::repo::{Entry, File, Snapshot};
+use crate::repo::{Entry, Snapshot};
 
 /// The folder that holds the writer's journal where there is no git folder to hold it.
 pub(crate) const STATE: &str = ".gitops-windows";
@@ -125,11 +126,16 @@ impl Repository {
         };
         let dir = self.open_top()?;
         let mut folders = Folders { dir: &dir, known: BTreeMap::new() };
+        let mut contents = Contents::default();
         let mut entries = BTreeMap::new();
         let mut sparse = Vec::new();
         for (path, listed) in names {
             let reached = path.parent().is_none_or(|parent| folders.is_real(&parent));
-            let read = if reached { read_entry(&dir, &path) } else { Err(ErrorKind::NotFound.into()) };
+            let read = if reached {
+                read_entry(&dir, &path, &mut contents)
+            } else {
+                Err(ErrorKind::NotFound.into())
+            };
             match read {
                 Ok(Some(mut entry)) => {
                     if let (Entry::File(file), Some(executable)) = (&mut entry, listed.executable) {
@@ -297,7 +303,11 @@ impl Folders<'_> {
 }
 
 /// Reads one entry; `None` for what is neither file nor link.
-fn read_entry(dir: &Dir, path: &RepoPath) -> std::io::Result<Option<Entry>> {
+fn read_entry(dir: &Dir, path: &RepoPath, contents: &mut Contents) -> std::io::Result<Option<Entry>> {
+    // Nearly everything is a file, which can be opened without a look before.
+    if let Ok(Some((bytes, metadata))) = read_file(dir, path.as_str(), limit::FILE) {
+        return Ok(Some(Entry::File(contents.file(bytes).with_mode(is_executable(&metadata)))));
+    }
     let metadata = dir.symlink_metadata(path.as_str())?;
     if metadata.is_symlink() {
         let target = dir.read_link_contents(path.as_str())?;
@@ -312,7 +322,7 @@ fn read_entry(dir: &Dir, path: &RepoPath) -> std::io::Result<Option<Entry>> {
     let Some((bytes, metadata)) = read_file(dir, path.as_str(), limit::FILE)? else {
         return Ok(Some(Entry::Large { bytes: metadata.len() }));
     };
-    Ok(Some(Entry::File(File::new(bytes).with_mode(is_executable(&metadata)))))
+    Ok(Some(Entry::File(contents.file(bytes).with_mode(is_executable(&metadata)))))
 }
 
 /// Reads a regular file, never through a link and never waiting on a pipe; `None` above the limit.

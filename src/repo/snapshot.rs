@@ -3,10 +3,10 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::path::RepoPath;
-use crate::repo::File;
+use crate::repo::{File, Graph};
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,8 @@ pub struct Snapshot {
     /// Every path, and perhaps some more, at which something stands that is no folder and over which others lead: mostly
     /// links.
     crossed: Arc<BTreeSet<RepoPath>>,
+    /// Its graph, once somebody has asked.
+    graph: Arc<OnceLock<Graph>>,
 }
 
 /// How many changes a snapshot keeps beside what it shares; more grow with what is shared.
@@ -72,7 +74,12 @@ impl Snapshot {
     pub fn new(entries: BTreeMap<RepoPath, Entry>) -> Snapshot {
         let links = entries.iter().filter(|(_, entry)| matches!(entry, Entry::Symlink { .. }));
         let crossed = links.map(|(path, _)| path.clone()).collect();
-        Snapshot { base: Arc::new(entries), over: Arc::default(), crossed: Arc::new(crossed) }
+        Snapshot { base: Arc::new(entries), crossed: Arc::new(crossed), ..Snapshot::default() }
+    }
+
+    /// Returns its graph, read by `read` once for all clones that differ in nothing on which it depends.
+    pub(super) fn graph_by(&self, read: impl FnOnce() -> Graph) -> Graph {
+        self.graph.get_or_init(read).clone()
     }
 
     /// Tells whether another snapshot is known to hold the same because both share all that they hold.
@@ -152,8 +159,9 @@ impl Snapshot {
 
     /// Returns the paths at which another snapshot holds something else, in order.
     pub fn differing(&self, other: &Snapshot) -> BTreeSet<RepoPath> {
-        if self.is_shared_with(other) {
-            return BTreeSet::new();
+        if Arc::ptr_eq(&self.base, &other.base) {
+            let changed = self.over.keys().chain(other.over.keys());
+            return changed.filter(|path| self.entry(path) != other.entry(path)).cloned().collect();
         }
         let here = self.entries().filter(|(path, entry)| other.entry(path) != Some(*entry));
         let gone = other.entries().filter(|(path, _)| self.entry(path).is_none());
@@ -166,6 +174,9 @@ impl Snapshot {
     }
 
     fn set(&mut self, path: RepoPath, entry: Option<Entry>) {
+        if [self.entry(&path), entry.as_ref()].into_iter().any(|one| Graph::depends_on(&path, one)) {
+            self.graph = Arc::default();
+        }
         let is_link = matches!(entry, Some(Entry::Symlink { .. }));
         let above = path.parents().filter(|above| self.entry(above).is_some());
         let own = Some(path.clone()).filter(|path| is_link || self.is_dir(path));

@@ -1,6 +1,6 @@
 //! The step from one revision to the next, as the Flux Kustomizations take it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::check::subject::Subject;
 use crate::delivery::Model;
@@ -38,7 +38,8 @@ pub(super) struct Step<'s> {
 impl<'s> Step<'s> {
     pub(super) fn new(before: &'s Subject<'s>, after: &'s Subject<'s>) -> Step<'s> {
         let (mut old, new) = (inventories(before), inventories(after));
-        let now: Vec<Option<usize>> = old.iter().map(|one| find_now(one, &old, &new)).collect();
+        let known = Known::of(&old, &new);
+        let now: Vec<Option<usize>> = old.iter().map(|one| known.find(one)).collect();
         let renamed = renamed(before, after, &now);
         // Flux knows nothing of the names of clusters.
         for (index, one) in old.iter_mut().enumerate() {
@@ -174,19 +175,52 @@ fn waits_in(model: &Model, from: &FluxKustomization, to: &FluxKustomization) -> 
     false
 }
 
-/// Finds a Flux Kustomization in the newer revision.
-///
-/// One that stays in its file is the same, whatever its cluster is called. So is one of a cluster that gets
-/// another name together with its folder: whoever applies that knows nothing of the new one.
-fn find_now(one: &Inventory, old: &[Inventory], new: &[Inventory]) -> Option<usize> {
-    let has = |all: &[Inventory], cluster: &str| all.iter().any(|other| other.cluster == cluster);
-    let has_name = |other: &Inventory| (&other.name, &other.namespace) == (&one.name, &one.namespace);
-    let is_gone = !has(new, &one.cluster);
-    let in_file = |other: &Inventory| has_name(other) && other.place.path == one.place.path;
-    let renamed =
-        |other: &Inventory| is_gone && has_name(other) && other.path == one.path && !has(old, &other.cluster);
-    let position = |is_it: &dyn Fn(&Inventory) -> bool| new.iter().position(is_it);
-    position(&|other| other.is_same(one)).or_else(|| position(&in_file)).or_else(|| position(&renamed))
+/// A namespace and a name, beside what tells those of one name apart.
+type Named<'i, T> = HashMap<(&'i str, &'i str, T), usize>;
+
+/// Where the Flux Kustomizations of the newer revision are, the first of each.
+struct Known<'i> {
+    by_cluster: Named<'i, &'i str>,
+    by_file: Named<'i, &'i RepoPath>,
+    /// By the folder that they build, in clusters that the older revision lacks.
+    by_path: Named<'i, Option<&'i RepoPath>>,
+    /// The clusters of the newer revision.
+    clusters: HashSet<&'i str>,
+}
+
+impl<'i> Known<'i> {
+    fn of(old: &[Inventory], new: &'i [Inventory]) -> Known<'i> {
+        let before: HashSet<&str> = old.iter().map(|one| one.cluster.as_str()).collect();
+        let mut known = Known {
+            by_cluster: HashMap::new(),
+            by_file: HashMap::new(),
+            by_path: HashMap::new(),
+            clusters: new.iter().map(|one| one.cluster.as_str()).collect(),
+        };
+        for (position, one) in new.iter().enumerate() {
+            let (namespace, name) = (one.namespace.as_str(), one.name.as_str());
+            known.by_cluster.entry((namespace, name, one.cluster.as_str())).or_insert(position);
+            known.by_file.entry((namespace, name, &one.place.path)).or_insert(position);
+            if !before.contains(one.cluster.as_str()) {
+                known.by_path.entry((namespace, name, one.path.as_ref())).or_insert(position);
+            }
+        }
+        known
+    }
+
+    /// Finds a Flux Kustomization in the newer revision.
+    ///
+    /// One that stays in its file is the same, whatever its cluster is called. So is one of a cluster that gets
+    /// another name together with its folder: whoever applies that knows nothing of the new one.
+    fn find(&self, one: &Inventory) -> Option<usize> {
+        let (namespace, name) = (one.namespace.as_str(), one.name.as_str());
+        let renamed = || {
+            let is_gone = !self.clusters.contains(one.cluster.as_str());
+            self.by_path.get(&(namespace, name, one.path.as_ref())).filter(|_| is_gone)
+        };
+        let found = self.by_cluster.get(&(namespace, name, one.cluster.as_str()));
+        found.or_else(|| self.by_file.get(&(namespace, name, &one.place.path))).or_else(renamed).copied()
+    }
 }
 
 /// Finds clusters that get another name in the spec alone: what they had goes on in one of a new name.

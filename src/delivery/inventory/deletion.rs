@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter, Result as Written};
+use std::rc::Rc;
 
 use serde_json::Value;
 
 use crate::delivery::inventory::Inventory;
 use crate::diagnostic::Place;
+use crate::render::Object;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
 
@@ -111,16 +113,19 @@ pub(crate) fn is_kept(object: &Value) -> bool {
 /// The ids of what a Flux Kustomization applies.
 struct Ids {
     /// As the cluster knows them.
-    live: BTreeSet<ObjectId>,
-    /// By those of the build.
-    by_built: BTreeMap<ObjectId, ObjectId>,
+    live: BTreeSet<Rc<ObjectId>>,
+    /// By those of the build; mostly both are the same.
+    by_built: BTreeMap<Rc<ObjectId>, Rc<ObjectId>>,
 }
 
 impl Ids {
     fn of(inventory: &Inventory) -> Ids {
-        let ids = inventory.objects.iter().flatten();
-        let by_built: BTreeMap<ObjectId, ObjectId> =
-            ids.map(|object| (ObjectId::of(&object.value), inventory.live_id(object))).collect();
+        let ids = |object: &Object| {
+            let (built, live) = (Rc::new(ObjectId::of(&object.value)), inventory.live_id(object));
+            let live = if live == *built { Rc::clone(&built) } else { Rc::new(live) };
+            (built, live)
+        };
+        let by_built: BTreeMap<_, _> = inventory.objects.iter().flatten().map(ids).collect();
         Ids { live: by_built.values().cloned().collect(), by_built }
     }
 

@@ -52,11 +52,12 @@ pub struct Inventory {
 impl Inventory {
     /// Gives the inventory of a Flux Kustomization in a cluster.
     pub fn find<'i>(
-        inventories: &'i [Inventory],
+        inventories: impl IntoIterator<Item = &'i Inventory, IntoIter: Clone>,
         cluster: &str,
         flux: &FluxKustomization,
     ) -> Option<&'i Inventory> {
-        let named = || inventories.iter().filter(|one| one.cluster == cluster && one.name == flux.name);
+        let all = inventories.into_iter();
+        let named = || all.clone().filter(|one| one.cluster == cluster && one.name == flux.name);
         let exact = named().find(|one| one.namespace == flux.namespace);
         // What Git does not say may be that of the other; of several, whatever would delete counts.
         let other = || named().filter(|one| one.namespace.is_empty() || flux.namespace.is_empty());

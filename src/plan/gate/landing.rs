@@ -1,6 +1,6 @@
 //! What an entry point brings to a cluster, and what it needs there first.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -92,14 +92,6 @@ impl<'a> Landing<'a> {
         }
     }
 
-    pub(super) fn waits_for(&self, input: &Input<'_>, other: &Landing<'_>) -> bool {
-        let named = self.flux.iter().flat_map(|flux| flux.waits_for());
-        let mut named = named.map(|(namespace, name)| (input.spec.flux.namespace_of(namespace), name));
-        named.any(|(namespace, name)| {
-            other.flux.iter().any(|flux| input.namespace(flux) == namespace && flux.name == name)
-        })
-    }
-
     /// Lets it land no later than what waits for it: nothing can hold it back then.
     pub(super) fn land_by(&mut self, position: usize) {
         self.first = position;
@@ -111,14 +103,93 @@ impl<'a> Landing<'a> {
         }
     }
 
-    /// Tells whether something of it lands before a type and needs a Namespace of the other.
-    pub(super) fn needs(&self, other: &Landing<'_>, rest: usize) -> bool {
-        let has_variable = |name: &str| name.contains("${");
-        let mut early = self.uses.iter().filter(|(position, _)| *position < rest);
-        early.any(|(_, name)| {
-            let is_same = |made: &String| made == name || has_variable(made) || has_variable(name);
-            other.makes.iter().any(is_same)
+    /// Tells whether something else lands before its type and needs a Namespace of it.
+    pub(super) fn is_needed(&self, uses: &Uses<'_>, rest: usize) -> bool {
+        let is_before = |uses: &Earliest<'_>| uses.is_before(rest, self.path);
+        self.makes.iter().any(|made| match has_variable(made) {
+            true => is_before(&uses.all),
+            false => is_before(&uses.variable) || uses.by_name.get(made.as_str()).is_some_and(is_before),
         })
+    }
+}
+
+fn has_variable(name: &str) -> bool {
+    name.contains("${")
+}
+
+/// Returns for each what waits for it, as positions.
+pub(super) fn waiting(input: &Input<'_>, all: &[Landing<'_>]) -> Vec<BTreeSet<usize>> {
+    let mut named: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
+    for (position, one) in all.iter().enumerate() {
+        for flux in &one.flux {
+            named.entry((input.namespace(flux), &flux.name)).or_default().push(position);
+        }
+    }
+    let mut found = vec![BTreeSet::new(); all.len()];
+    for (position, one) in all.iter().enumerate() {
+        for (namespace, name) in one.flux.iter().flat_map(|flux| flux.waits_for()) {
+            let key = (input.spec.flux.namespace_of(namespace), name);
+            for other in named.get(&key).into_iter().flatten() {
+                found[*other].insert(position);
+            }
+        }
+    }
+    found
+}
+
+/// How early namespaces are needed, by name: those of a variable may be any.
+#[derive(Default)]
+pub(super) struct Uses<'l> {
+    by_name: BTreeMap<&'l str, Earliest<'l>>,
+    variable: Earliest<'l>,
+    all: Earliest<'l>,
+}
+
+impl<'l> Uses<'l> {
+    pub(super) fn of(all: &'l [Landing<'_>]) -> Uses<'l> {
+        let mut found = Uses::default();
+        for one in all {
+            for (position, name) in &one.uses {
+                found.by_name.entry(name).or_default().add(*position, one.path);
+                found.all.add(*position, one.path);
+                if has_variable(name) {
+                    found.variable.add(*position, one.path);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The earliest position with the entry point that has it, and the earliest one of any other.
+#[derive(Default)]
+struct Earliest<'l> {
+    first: Option<(usize, Option<&'l RepoPath>)>,
+    other: Option<usize>,
+}
+
+impl<'l> Earliest<'l> {
+    fn add(&mut self, position: usize, path: Option<&'l RepoPath>) {
+        let Some((first, of)) = self.first else {
+            self.first = Some((position, path));
+            return;
+        };
+        let is_first = position < first;
+        if of != path {
+            let later = if is_first { first } else { position };
+            self.other = Some(self.other.map_or(later, |other| other.min(later)));
+        }
+        if is_first {
+            self.first = Some((position, path));
+        }
+    }
+
+    /// Tells whether an entry point other than this one comes before a position.
+    fn is_before(&self, position: usize, than: Option<&RepoPath>) -> bool {
+        match self.first {
+            Some((first, of)) if of != than => first < position,
+            _ => self.other.is_some_and(|other| other < position),
+        }
     }
 }
 
@@ -140,4 +211,31 @@ fn written(input: &Input<'_>, entry: &EntryPoint) -> Vec<String> {
         found.extend(objects(&manifest.value).into_iter().flat_map(namespaces));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_earliest_of_others_is_found_in_any_order() {
+        let paths = ["a", "b", "c"].map(|path| RepoPath::parse(path).unwrap());
+        let mut dice = 3_u64;
+        for _ in 0..500 {
+            let (mut earliest, mut all) = (Earliest::default(), Vec::new());
+            for _ in 0..4 {
+                dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let path = Some(dice >> 33).filter(|at| at % 4 < 3).map(|at| &paths[at as usize % 4]);
+                let position = (dice >> 40) as usize % 4;
+                earliest.add(position, path);
+                all.push((position, path));
+                for own in paths.iter().map(Some).chain([None]) {
+                    for limit in 0..4 {
+                        let expected = all.iter().any(|(at, path)| *at < limit && *path != own);
+                        assert_eq!(earliest.is_before(limit, own), expected, "{all:?} {own:?} {limit}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -16,7 +16,7 @@ use crate::delivery::classify::{Classified, Reason};
 use crate::delivery::{Input, Sides, Typed};
 use crate::path::RepoPath;
 use crate::plan::gate;
-use crate::plan::gate::landing::{Landing, is_namespace};
+use crate::plan::gate::landing::{Landing, Uses, is_namespace, waiting};
 use crate::render::Object;
 use crate::repo::flux;
 
@@ -80,19 +80,20 @@ impl Lone {
         // What applies another source's objects is held back by nothing.
         let others = input.model.flux_of_cluster(cluster).filter(|flux| flux.path.is_none());
         all.extend(others.map(Landing::foreign));
+        let waiting = waiting(input, &all);
         loop {
             let mut changed = false;
             for index in 0..all.len() {
-                let earliest = all.iter().filter(|other| other.waits_for(input, &all[index]));
-                let earliest = earliest.map(|other| other.first).min().unwrap_or(usize::MAX);
+                let earliest = waiting[index].iter().map(|other| all[*other].first).min();
+                let earliest = earliest.unwrap_or(usize::MAX);
                 if earliest < all[index].first {
                     all[index].land_by(earliest);
                     changed = true;
                 }
             }
+            let uses = Uses::of(&all);
             let is_needed = |one: &&Landing<'_>| {
-                let mut others = all.iter().filter(|other| other.path != one.path);
-                one.rest.is_some_and(|rest| one.first < rest || others.any(|other| other.needs(one, rest)))
+                one.rest.is_some_and(|rest| one.first < rest || one.is_needed(&uses, rest))
             };
             match all.iter().find(is_needed).and_then(|one| one.path.cloned()) {
                 Some(path) => {

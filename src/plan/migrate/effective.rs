@@ -3,6 +3,10 @@
 //! A file may say `prune: false` while a patch of the parent says otherwise for all of its children; the
 //! controller goes by what the cluster has.
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
 use serde_json::Value;
 
 use crate::delivery::Input;
@@ -24,40 +28,72 @@ const CHANGING: [&str; 4] = ["patchesStrategicMerge", "patchesJson6902", "transf
 /// What helps where a build that may patch can't be asked.
 const PATCHES: &str = "name the kinds that the patches there are for\nor make the folder build, and go on";
 
-/// Gives the inventories with what the parents of some moves' old Flux Kustomizations make of these, and
-/// with no other objects.
-pub fn of_parents(input: &Input<'_>, moves: &[&Move<'_>]) -> Vec<Inventory> {
-    let olds: Vec<&FluxKustomization> = moves.iter().flat_map(|one| &one.old).copied().collect();
-    parents_of(input, &olds)
+/// What parents make of old Flux Kustomizations, with what was found out of each parent: most have many children.
+pub struct Parents<'i> {
+    inventories: Cow<'i, [Inventory]>,
+    /// The positions of these, by cluster and name.
+    named: HashMap<(String, String), Vec<usize>>,
+    /// Whether the build of a Flux Kustomization may change others in it, by its address in the model.
+    may_change: RefCell<HashMap<*const FluxKustomization, bool>>,
 }
 
-fn parents_of(input: &Input<'_>, olds: &[&FluxKustomization]) -> Vec<Inventory> {
-    let parents: Vec<&FluxKustomization> = olds.iter().flat_map(|old| input.parents(old)).collect();
-    let is_parent = |flux: &FluxKustomization| {
-        parents.iter().any(|parent| std::ptr::eq(*parent, flux))
-            && flux.path.as_ref().is_some_and(|path| may_change(input, flux, path))
-    };
-    inventories_of(input.model, input.snapshot, input.renderer, &is_parent)
+impl<'i> Parents<'i> {
+    /// Looks things up in inventories that hold what the parents apply.
+    pub fn new(inventories: impl Into<Cow<'i, [Inventory]>>) -> Parents<'i> {
+        let inventories = inventories.into();
+        let mut named: HashMap<(String, String), Vec<usize>> = HashMap::new();
+        for (position, one) in inventories.iter().enumerate() {
+            named.entry((one.cluster.clone(), one.name.clone())).or_default().push(position);
+        }
+        Parents { inventories, named, may_change: RefCell::default() }
+    }
+
+    /// Gives what the parents of some moves' old Flux Kustomizations make of these, and no other objects.
+    pub fn of(input: &Input<'_>, moves: &[&Move<'_>]) -> Parents<'static> {
+        let olds: Vec<&FluxKustomization> = moves.iter().flat_map(|one| &one.old).copied().collect();
+        Parents::of_olds(input, &olds)
+    }
+
+    fn of_olds(input: &Input<'_>, olds: &[&FluxKustomization]) -> Parents<'static> {
+        let parents: HashSet<*const FluxKustomization> =
+            olds.iter().flat_map(|old| input.parents(old)).map(std::ptr::from_ref).collect();
+        let is_parent = |flux: &FluxKustomization| {
+            parents.contains(&std::ptr::from_ref(flux))
+                && flux.path.as_ref().is_some_and(|path| may_change(input, flux, path))
+        };
+        Parents::new(inventories_of(input.model, input.snapshot, input.renderer, &is_parent))
+    }
+
+    /// Finds one as [`Inventory::find`] does.
+    fn find(&self, flux: &FluxKustomization) -> Option<&Inventory> {
+        let named = self.named.get(&(flux.cluster.clone(), flux.name.clone()))?;
+        Inventory::find(named.iter().map(|position| &self.inventories[*position]), &flux.cluster, flux)
+    }
+
+    fn may_change(&self, input: &Input<'_>, flux: &FluxKustomization, path: &RepoPath) -> bool {
+        let mut known = self.may_change.borrow_mut();
+        *known.entry(flux).or_insert_with(|| may_change(input, flux, path))
+    }
 }
 
 /// Stops a hand-over where an old Flux Kustomization is kept from deleting in its file alone, or where
 /// what applies it does not build and may change that.
 ///
-/// `inventories` hold what its parents apply.
-pub fn overridden(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory]) -> Option<Problem> {
+/// `parents` hold what its parents apply.
+pub fn overridden(input: &Input<'_>, one: &Move<'_>, parents: &Parents<'_>) -> Option<Problem> {
     one.old.iter().find_map(|old| {
         let heirs = (0..input.spec.types.len()).map(|position| heir_name(input, &old.name, position));
         let names: Vec<String> = std::iter::once(old.name.clone()).chain(heirs).collect();
-        kept_in_file_alone(input, old, &names, inventories)
+        kept_in_file_alone(input, old, &names, parents)
     })
 }
 
 /// Gives the first of some Flux Kustomizations that are kept from deleting in their files alone, as
 /// [`overridden`] does for those that a move replaces.
 pub fn any_overridden(input: &Input<'_>, several: &[&FluxKustomization]) -> Option<Problem> {
-    let inventories = parents_of(input, several);
+    let parents = Parents::of_olds(input, several);
     let names: Vec<String> = several.iter().map(|one| one.name.clone()).collect();
-    several.iter().find_map(|one| kept_in_file_alone(input, one, &names, &inventories))
+    several.iter().find_map(|one| kept_in_file_alone(input, one, &names, &parents))
 }
 
 /// `names` are those that a remedy speaks of.
@@ -65,21 +101,20 @@ fn kept_in_file_alone(
     input: &Input<'_>,
     old: &FluxKustomization,
     names: &[String],
-    inventories: &[Inventory],
+    parents: &Parents<'_>,
 ) -> Option<Problem> {
-    let own = Inventory::find(inventories, &old.cluster, old)?;
+    let own = parents.find(old)?;
     sets_otherwise(input, old, names, own.prune, &own.deletion_policy)
-        .or_else(|| unknown(input, old, inventories))
+        .or_else(|| unknown(input, old, parents))
         .or_else(|| by_lists(input, old, names).filter(|_| input.parents(old).is_empty()))
 }
 
 /// Stops where a parent that may change an old Flux Kustomization does not build.
-fn unknown(input: &Input<'_>, old: &FluxKustomization, inventories: &[Inventory]) -> Option<Problem> {
+fn unknown(input: &Input<'_>, old: &FluxKustomization, parents: &Parents<'_>) -> Option<Problem> {
     input.parents(old).into_iter().find_map(|parent| {
         let path = parent.path.as_ref()?;
-        let cluster = parent.cluster.clone();
-        let Err(message) = &Inventory::find(inventories, &cluster, parent)?.objects else { return None };
-        may_change(input, parent, path).then(|| {
+        let Err(message) = &parents.find(parent)?.objects else { return None };
+        parents.may_change(input, parent, path).then(|| {
             Problem::lasting(
                 format!(
                     "{path}, by which {} applies {}, does not build, and may patch its `prune` and `deletionPolicy`: {message}",

@@ -7,6 +7,7 @@ use crate::path::RepoPath;
 use crate::plan::Stage;
 use crate::plan::edit::Builder;
 use crate::plan::migrate::depends::Succession;
+use crate::plan::migrate::effective::Parents;
 use crate::plan::migrate::hand_over::hand_over;
 use crate::plan::migrate::moving::Move;
 use crate::plan::migrate::standing::moves;
@@ -22,7 +23,7 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
     let mut hindered: BTreeMap<RepoPath, Problem> =
         active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))).collect();
     active.retain(|one| one.stage == Stage::Restructured);
-    let parents = effective::of_parents(input, &active.iter().collect::<Vec<_>>());
+    let parents = Parents::of(input, &active.iter().collect::<Vec<_>>());
     hindered.extend(
         active
             .iter()

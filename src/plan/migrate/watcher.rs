@@ -5,7 +5,8 @@
 //! (`EventHandler.eventMatchesAlertSource`), and a Receiver annotates the resources that it names. So
 //! once `apps` has become `apps-rt` and `apps-rw`, an Alert for `apps` would say nothing any more.
 
-use std::collections::BTreeSet;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -36,29 +37,30 @@ pub fn rewrite(
         return Ok(notes);
     }
     let files: Vec<RepoPath> = builder.now().entries().map(|(path, _)| path.clone()).collect();
-    let all: BTreeSet<&str> = succession.heirs.keys().map(|(_, _, name)| name.as_str()).collect();
+    let all = Names::of(succession);
+    let beside = OnceCell::new();
     for file in files.iter().filter(|file| is_yaml(file)) {
         let Some(Entry::File(found)) = builder.now().entry(file) else { continue };
         if ownership(found) != Ownership::Theirs {
             continue;
         }
         // Most files name none, and need not be read.
-        let text = found.text().unwrap_or_default();
-        if !all.iter().any(|name| text.contains(name)) {
+        let mentioned = all.in_text(found.text().unwrap_or_default());
+        if mentioned.is_empty() {
             continue;
         }
-        let clusters = clusters(input, file);
-        let near = || succession.heirs.keys().filter(|(cluster, _, _)| clusters.contains(cluster));
-        if !near().any(|(_, _, name)| text.contains(name.as_str())) {
+        let clusters = clusters(input, file, &beside);
+        let names: Vec<&Name> =
+            mentioned.into_iter().filter(|(cluster, _, _)| clusters.contains(cluster)).collect();
+        if names.is_empty() {
             continue;
         }
         for manifest in manifests(found).unwrap_or_default() {
-            let names: Vec<&Name> = near().collect();
             let edited = match watches(&manifest.value) {
                 Some(field) => {
                     edit(input, builder, file, &manifest, field, &clusters, succession).map_err(|stop| {
-                        let cluster = names.first().map(|(cluster, _, _)| cluster.clone());
-                        (cluster.unwrap_or_default(), stop)
+                        let first = clusters.iter().find(|cluster| all.clusters.contains(cluster.as_str()));
+                        (first.cloned().unwrap_or_default(), stop)
                     })?
                 }
                 None => told(file, &manifest, &names, succession),
@@ -69,9 +71,12 @@ pub fn rewrite(
     Ok(notes)
 }
 
+/// The clusters of which a Flux Kustomization stands in a folder.
+type Beside = BTreeMap<Option<RepoPath>, BTreeSet<String>>;
+
 /// Gives the clusters that get what a file holds; where nothing in Git applies it, those whose Flux
 /// Kustomizations stand beside it.
-fn clusters(input: &Input<'_>, file: &RepoPath) -> BTreeSet<String> {
+fn clusters(input: &Input<'_>, file: &RepoPath, beside: &OnceCell<Beside>) -> BTreeSet<String> {
     let model = input.model;
     let mut builders = model.graph.builders(file);
     builders.extend(file.ancestors().filter(|above| is_generated(&model.graph, above)));
@@ -80,8 +85,49 @@ fn clusters(input: &Input<'_>, file: &RepoPath) -> BTreeSet<String> {
     if !found.is_empty() {
         return found;
     }
-    let beside = model.all_flux().iter().filter(|one| one.file.parent() == file.parent());
-    beside.map(|one| one.cluster.clone()).collect()
+    let beside = beside.get_or_init(|| {
+        let mut all = Beside::new();
+        for one in model.all_flux() {
+            all.entry(one.file.parent()).or_default().insert(one.cluster.clone());
+        }
+        all
+    });
+    beside.get(&file.parent()).cloned().unwrap_or_default()
+}
+
+/// The names of old Flux Kustomizations, to be found in texts: in a fleet there are as many of them as files.
+struct Names<'s> {
+    /// Those that a text holds as a word, as all that Kubernetes takes.
+    words: HashMap<&'s str, Vec<&'s Name>>,
+    /// The others, such as those with a variable.
+    others: Vec<&'s Name>,
+    /// Their clusters.
+    clusters: BTreeSet<&'s str>,
+}
+
+impl<'s> Names<'s> {
+    fn of(succession: &'s Succession) -> Names<'s> {
+        let mut names = Names { words: HashMap::new(), others: Vec::new(), clusters: BTreeSet::new() };
+        for one in succession.heirs.keys() {
+            names.clusters.insert(&one.0);
+            match one.2.chars().all(is_of_word) {
+                true => names.words.entry(&one.2).or_default().push(one),
+                false => names.others.push(one),
+            }
+        }
+        names
+    }
+
+    /// Returns those that a text holds, in their order.
+    fn in_text(&self, text: &str) -> BTreeSet<&'s Name> {
+        let words = text.split(|c| !is_of_word(c)).filter_map(|word| self.words.get(word)).flatten();
+        let others = self.others.iter().filter(|(_, _, name)| text.contains(name.as_str()));
+        words.chain(others).copied().collect()
+    }
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_')
 }
 
 /// Edits the list of one document; gives what became of it.

@@ -9,7 +9,7 @@ use crate::plan::problem::Problem;
 /// Stops where something else decides in the tree what it deletes.
 pub fn here(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
     let one = Some(one).filter(|one| one.stage == Stage::Restructured)?;
-    effective::overridden(subject.input, one, subject.before)
+    effective::overridden(subject.input, one, &subject.parents_here)
 }
 
 /// Stops where something else decides so in the revision that clusters are taken to have.

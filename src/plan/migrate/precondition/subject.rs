@@ -7,9 +7,10 @@ use crate::delivery::Input;
 use crate::delivery::inventory::Inventory;
 use crate::path::RepoPath;
 use crate::plan::Stage;
+use crate::plan::migrate::MigrateOptions;
+use crate::plan::migrate::effective::Parents;
 use crate::plan::migrate::moving::{Key, Move};
 use crate::plan::migrate::standing::moves;
-use crate::plan::migrate::{MigrateOptions, effective};
 use crate::plan::problem::Problem;
 
 /// What the preconditions of a step look at.
@@ -25,7 +26,9 @@ pub struct Subject<'a> {
     /// How far everything is in the base.
     pub bases: BTreeMap<Key, Move<'a>>,
     /// What the builds that apply old Flux Kustomizations make of these in the base.
-    pub parents: Vec<Inventory>,
+    pub parents: Parents<'static>,
+    /// As `parents`, in the tree.
+    pub parents_here: Parents<'a>,
     /// All moves that may take a step.
     pub found: &'a [Move<'a>],
     /// The entry points under way of which a side is not what the rules say, once that was asked.
@@ -44,7 +47,18 @@ impl<'a> Subject<'a> {
         let bases: BTreeMap<Key, Move<'_>> = moves(base).into_iter().map(|one| (one.key(), one)).collect();
         let restructured = found.iter().filter(|one| one.stage == Stage::Restructured);
         let stood: Vec<&Move<'_>> = restructured.filter_map(|one| bases.get(&one.key())).collect();
-        let parents = effective::of_parents(base, &stood);
-        Subject { input, base, options, before, bases, parents, found, outdated: OnceCell::new() }
+        let parents = Parents::of(base, &stood);
+        let parents_here = Parents::new(before);
+        Subject {
+            input,
+            base,
+            options,
+            before,
+            bases,
+            parents,
+            parents_here,
+            found,
+            outdated: OnceCell::new(),
+        }
     }
 }
