@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::delivery::classify::{Classified, ClassifyError, classify_all};
+use crate::delivery::values::{Values, is_release};
 use crate::delivery::{Apps, Effect, Lacking, build, origins};
 use crate::delivery::{EntryPoint, Model, Role, Sides, side};
 use crate::diagnostic::{Diagnostic, Place};
@@ -59,6 +60,14 @@ impl Typed {
             .filter(|(_, classified)| classified.change_type == change_type)
             .map(|(object, _)| object.clone())
             .collect()
+    }
+
+    /// Returns what the HelmReleases of an app read, which all of these objects are of.
+    pub fn values(&self, app: &str) -> Values {
+        let mut values = Values::default();
+        let releases = self.objects.iter().zip(&self.types).filter(|(object, _)| is_release(&object.value));
+        releases.for_each(|(object, own)| values.add(&object.value, app, own.change_type));
+        values
     }
 
     /// Gives the ids in order.

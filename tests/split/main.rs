@@ -18,3 +18,4 @@ mod repository;
 #[path = "../support/mod.rs"]
 mod support;
 mod unlisted;
+mod values;

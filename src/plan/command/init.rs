@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
+use crate::delivery::values::is_release;
 use crate::delivery::{ClusterFolders, EntryPoint, Holds, Model, Role};
 use crate::delivery::{Known, Reason, SourceId};
 use crate::diagnostic::{Diagnostic, Place, distinct};
@@ -18,6 +19,7 @@ use crate::plan::{Found, FoundEntry, Holding, Plan, Report, for_people, gate, re
 use crate::render::Renderer;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::listing::listing;
+use crate::repo::manifest::{manifests, objects};
 use crate::repo::{FluxKustomization, Kustomization, Snapshot};
 use crate::schedule::{CronExpr, zone};
 use crate::spec::SCHEMA_FILE;
@@ -274,6 +276,7 @@ fn new_spec(
     remarks.extend(model.loose_jobs.iter().map(not_taken_over));
     remarks.extend(not_alive(model));
     flux_defaults(model, &mut new);
+    new.has_releases = has_releases(snapshot, root);
     let adopted = adopt(snapshot, model, root, renderer)?;
     remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
     match adopted {
@@ -400,6 +403,19 @@ fn take_over(
         );
     }
     !found && !said
+}
+
+/// Tells whether a file below a folder declares a HelmRelease.
+fn has_releases(snapshot: &Snapshot, root: &RepoPath) -> bool {
+    let texts = snapshot
+        .below(root)
+        .filter_map(|(path, _)| snapshot.file(path))
+        .filter_map(|file| Some((file.text()?, file)));
+    let mut likely = texts.filter(|(text, _)| text.contains("kind: HelmRelease")).map(|(_, file)| file);
+    likely.any(|file| {
+        let documents = manifests(file).unwrap_or_default();
+        documents.iter().flat_map(|document| objects(&document.value)).any(is_release)
+    })
 }
 
 /// Says in one line that no cluster gets some Flux Kustomizations.
