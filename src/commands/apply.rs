@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::path::RepoPath;
-use crate::plan::{Command, EntryOutcome, Plan, Report, Standing, Way};
+use crate::plan::{Command, EntryOutcome, Plan, Report, Stage, Standing, Way, by_cluster};
 use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::{Anew, Renderer};
 use crate::spec::SCHEMA_FILE;
@@ -173,12 +173,27 @@ fn decide(
     if written {
         output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.files())));
         tell_commands(output, plan, "Now run");
+        next_step(plan).iter().for_each(|line| output.say(line));
     } else {
         let hint = if consent.dry_run { "" } else { " Run it again with --yes to write." };
         output.say(&format!("{} would change.{hint}", files(plan.changes.files())));
         tell_commands(output, plan, "Once it is written, run");
     }
     Ok(written)
+}
+
+/// Says what people do after a step of the way was written.
+fn next_step(plan: &Plan) -> Option<&'static str> {
+    let is_divided = |one: &EntryOutcome| matches!(one.way, Way::Plain | Way::Projection);
+    let stages = || plan.report.standings().iter().map(|one| &one.stage);
+    let goes_on = |stage: &Stage| matches!(stage, Stage::Unprepared | Stage::Restructured);
+    if plan.report.entries().iter().any(is_divided) || stages().any(goes_on) {
+        Some("Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.")
+    } else if stages().any(|stage| *stage == Stage::HandedOver) {
+        Some("Next: commit it. That was the last step.")
+    } else {
+        None
+    }
 }
 
 impl Consent {
@@ -278,17 +293,9 @@ fn report(output: &Output, plan: &Plan) {
     if let Report::Init { found, .. } = &plan.report {
         found.lines(output.verbose()).iter().for_each(|line| output.say(line));
     }
-    let mut heading = "";
-    let mut below = |cluster| {
-        if heading != cluster {
-            output.say(cluster);
-        }
-        heading = cluster;
-    };
-    for standing in plan.report.standings() {
-        below(&standing.cluster);
-        standing.told().iter().for_each(|line| output.say(line));
-    }
+    let standings = plan.report.standings().iter().map(|one| (one.cluster.as_str(), one.told()));
+    by_cluster(standings, output.verbose()).iter().for_each(|line| output.say(line));
+    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
     let mut entries: Vec<&EntryOutcome> = plan.report.entries().iter().collect();
     entries.sort_by_key(|entry| (entry.problem.is_some(), &entry.cluster));
     let folded = if output.verbose() { BTreeMap::new() } else { alike(&entries) };
@@ -303,9 +310,9 @@ fn report(output: &Output, plan: &Plan) {
             output.diagnostics(&[Diagnostic { place, ..told.help(problem.remedy()) }]);
             continue;
         }
-        below(&entry.cluster);
-        entry.told().iter().for_each(|line| output.say(line));
+        told.push((&entry.cluster, entry.told()));
     }
+    by_cluster(told.into_iter(), output.verbose()).iter().for_each(|line| output.say(line));
     for (reasons, count) in folded {
         output.say(&format!("{count} entry points not divided (--verbose names them)"));
         reasons.iter().for_each(|line| output.say(&line[2..]));

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod absence;
+mod alike;
 mod answers;
 mod app;
 mod cluster;

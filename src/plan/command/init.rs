@@ -287,8 +287,7 @@ fn new_spec(
             new.gate.enabled = said;
             new.gate.namespace = free_namespace(snapshot, model);
             let home = fetched_home(model, root, &clusters, &new.layout);
-            let placed =
-                |folder: &str| if home.is_empty() { folder.to_owned() } else { format!("{home}/{folder}") };
+            let placed = |folder: &str| placed(&home, folder);
             new.layout.gate = placed(&new.layout.gate);
             new.layout.cluster_gate = placed(&new.layout.cluster_gate);
             let is_taken_in = |cluster: &String| {
@@ -319,6 +318,12 @@ fn new_spec(
     Ok((new, remarks, default_window))
 }
 
+/// Puts a folder of the layout below another one, unless it lies there already.
+fn placed(home: &str, folder: &str) -> String {
+    let is_there = folder.strip_prefix(home).is_some_and(|rest| rest.starts_with('/'));
+    if ["", "."].contains(&home) || is_there { folder.to_owned() } else { format!("{home}/{folder}") }
+}
+
 /// Returns the folder below which gates go, relative to that of the spec: empty, or the first around the roots of
 /// clusters in which Flux fetches the gate of each. Where there is none, the plan is refused.
 fn fetched_home(
@@ -329,7 +334,8 @@ fn fetched_home(
 ) -> String {
     let fits = |home: &RepoPath| {
         let is_fetched = |cluster: &str, folder: &str| {
-            let file = home.join(folder).and_then(|folder| folder.join(FILE_NAMES[0]));
+            let folder = placed(&home.relative_to(root), folder);
+            let file = root.join(&folder).and_then(|folder| folder.join(FILE_NAMES[0]));
             file.is_ok_and(|file| model.delivered.is_fetched_by(cluster, &file))
         };
         clusters.iter().all(|cluster| {
