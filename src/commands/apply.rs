@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::path::RepoPath;
-use crate::plan::{Command, EntryOutcome, Plan, Report, Stage, Standing, Way, by_cluster};
+use crate::plan::{Command, EntryOutcome, Plan, Report, Standing, Way, by_cluster};
 use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::{Anew, Renderer};
 use crate::spec::SCHEMA_FILE;
@@ -173,27 +173,12 @@ fn decide(
     if written {
         output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.files())));
         tell_commands(output, plan, "Now run");
-        next_step(plan).iter().for_each(|line| output.say(line));
     } else {
         let hint = if consent.dry_run { "" } else { " Run it again with --yes to write." };
         output.say(&format!("{} would change.{hint}", files(plan.changes.files())));
         tell_commands(output, plan, "Once it is written, run");
     }
     Ok(written)
-}
-
-/// Says what people do after a step of the way was written.
-fn next_step(plan: &Plan) -> Option<&'static str> {
-    let is_divided = |one: &EntryOutcome| matches!(one.way, Way::Plain | Way::Projection);
-    let stages = || plan.report.standings().iter().map(|one| &one.stage);
-    let goes_on = |stage: &Stage| matches!(stage, Stage::Unprepared | Stage::Restructured);
-    if plan.report.entries().iter().any(is_divided) || stages().any(goes_on) {
-        Some("Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.")
-    } else if stages().any(|stage| *stage == Stage::HandedOver) {
-        Some("Next: commit it. That was the last step.")
-    } else {
-        None
-    }
 }
 
 impl Consent {

@@ -347,10 +347,10 @@ impl<'a> Input<'a> {
         };
         if free.iter().any(resumed) {
             ". `suspend: false` in Git resumes its Flux Kustomization, so no window closes it"
-        } else if free.iter().any(|cluster| closings.closes_any(cluster)) {
-            ". No gate suspends its Flux Kustomization: `gitops-windows sync` says why"
+        } else if free.iter().any(|cluster| !self.spec.gate_enabled(cluster)) {
+            ". No gate suspends its Flux Kustomization: the gate is off (`gate.enabled: false`)"
         } else if !free.is_empty() {
-            ". No gate suspends its Flux Kustomization yet"
+            ". No gate suspends its Flux Kustomization: `gitops-windows sync` says why"
         } else if entry.clusters().any(|cluster| self.model.flux_in(entry, cluster).next().is_some()) {
             ". A gate suspends its whole Flux Kustomization"
         } else {

@@ -27,6 +27,7 @@ use crate::spec::{
     self, AlertDef, LayoutTemplates, NewCluster, NewSpec, NewWindow, NewWindowUse, expand, write_new,
 };
 use crate::template::Templates;
+use crate::text::ranges;
 
 /// What the command line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -275,6 +276,7 @@ fn new_spec(
     remarks.extend(model.remarks.iter().cloned());
     remarks.extend(model.loose_jobs.iter().map(not_taken_over));
     remarks.extend(not_alive(model));
+    remarks.extend(suggested(model, &clusters));
     flux_defaults(model, &mut new);
     new.has_releases = has_releases(snapshot, root);
     let adopted = adopt(snapshot, model, root, renderer)?;
@@ -421,6 +423,20 @@ fn has_releases(snapshot: &Snapshot, root: &RepoPath) -> bool {
     likely.any(|file| {
         let documents = manifests(file).unwrap_or_default();
         documents.iter().flat_map(|document| objects(&document.value)).any(is_release)
+    })
+}
+
+/// Says that nothing but folders tells of clusters.
+fn suggested(model: &Model, clusters: &BTreeSet<String>) -> Option<Diagnostic> {
+    let is_said = !model.all_flux().is_empty() || !model.known().is_empty();
+    let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
+    let names = ranges(names.into_iter()).join(", ");
+    (!is_said && !clusters.is_empty()).then(|| {
+        Diagnostic::note(format!(
+            "no Flux Kustomization of a cluster is in Git. Folders alone suggest the clusters {names}"
+        ))
+        .at(Place::file(model.root.clone()))
+        .help("remove from windows.yaml what is no cluster\nor name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`")
     })
 }
 
