@@ -74,7 +74,9 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     let plan = migrate(&loaded.input(), &base.input(loaded.renderer.as_ref()), &templates, &options)?;
     let renderer = loaded.renderer.as_ref();
     let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;
-    if exit == Exit::Clean && !plan.changes.is_empty() {
+    if plan.changes.is_empty() && plan.report.standings().is_empty() && plan.report.entries().is_empty() {
+        output.say("No entry point is split, so there is nothing to hand over.");
+    } else if exit == Exit::Clean && !plan.changes.is_empty() {
         let stages = || plan.report.standings().iter().map(|one| &one.stage);
         let goes_on = |stage: &Stage| matches!(stage, Stage::Unprepared | Stage::Restructured);
         if stages().any(goes_on) {

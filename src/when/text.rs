@@ -106,9 +106,11 @@ fn times(answer: &Answer, line: &Line, width: usize) -> String {
     if times.open {
         told.reverse();
     }
+    // What stays as it is has no other end.
+    let told = if told[0].1.is_none() { &told[..1] } else { &told[..] };
     let mut text = String::new();
     for (label, at) in told {
-        let at = match at {
+        let at = match *at {
             Some(at) => in_zones(at, &zones(answer, line)),
             None => "never".to_owned(),
         };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
+use crate::delivery::gate::LooseJob;
 use crate::delivery::values::is_release;
 use crate::delivery::{ClusterFolders, EntryPoint, Holds, Model, Role};
 use crate::delivery::{Known, Reason, SourceId};
@@ -274,7 +275,12 @@ fn new_spec(
     let written = model.all_flux().iter().filter(|one| one.said("suspend").is_boolean()).filter(is_held);
     remarks.extend(written.map(suspend_in_git));
     remarks.extend(model.remarks.iter().cloned());
-    remarks.extend(model.loose_jobs.iter().map(not_taken_over));
+    // What no cluster gets goes on nowhere.
+    let is_alive = |job: &&LooseJob| {
+        let taking_in = model.graph.taken_in_by(&job.place.path);
+        model.all_flux().is_empty() || model.all_entries().iter().any(|entry| taking_in.contains(&entry.path))
+    };
+    remarks.extend(model.loose_jobs.iter().filter(is_alive).map(not_taken_over));
     remarks.extend(not_alive(model));
     remarks.extend(suggested(model, &clusters));
     flux_defaults(model, &mut new);
