@@ -88,7 +88,7 @@ pub fn classify(spec: &Spec, object: &Value, context: Context<'_>) -> Result<Cla
     }
     let is_read = |rule: &Rule| {
         let reader = spec.types.iter().position(|own| own.name.value == rule.type_name.value);
-        let read = |values: &Values| values.has(object, context.app, reader);
+        let read = |values: &Values| values.has(object, reader);
         !rule.matcher.is_values || context.values.is_some_and(read)
     };
     let found = spec.rules.iter().position(|rule| matches(&rule.matcher, object, context) && is_read(rule));
@@ -141,7 +141,7 @@ pub fn classify_all(
             let (app, path) = context_of(object);
             let own =
                 classify(spec, &object.value, Context { path: path.as_deref(), ..Context::of_app(&app) })?;
-            values.add(&object.value, &app, own.change_type);
+            values.add(&object.value, own.change_type);
         }
     }
     let mut types = Vec::with_capacity(objects.len());

@@ -62,11 +62,11 @@ impl Typed {
             .collect()
     }
 
-    /// Returns what the HelmReleases of an app read, which all of these objects are of.
-    pub fn values(&self, app: &str) -> Values {
+    /// Returns what the HelmReleases among these objects read.
+    pub fn values(&self) -> Values {
         let mut values = Values::default();
         let releases = self.objects.iter().zip(&self.types).filter(|(object, _)| is_release(&object.value));
-        releases.for_each(|(object, own)| values.add(&object.value, app, own.change_type));
+        releases.for_each(|(object, own)| values.add(&object.value, own.change_type));
         values
     }
 

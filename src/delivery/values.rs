@@ -10,10 +10,10 @@ use crate::repo::manifest::ObjectId;
 /// The API group of HelmReleases.
 pub const HELM: &str = "helm.toolkit.fluxcd.io";
 
-/// The objects that HelmReleases read, each with the app and the type of its reader.
+/// The objects that the HelmReleases of a build read, each with the type of its reader.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
-    all: Vec<(Named, String, usize)>,
+    all: Vec<(Named, usize)>,
 }
 
 /// An object as `valuesFrom` names it.
@@ -44,23 +44,20 @@ pub fn read_by(release: &Value) -> impl Iterator<Item = Named> {
 }
 
 impl Values {
-    /// Adds what a HelmRelease of an app and a type reads.
-    pub fn add(&mut self, release: &Value, app: &str, change_type: usize) {
-        self.all.extend(read_by(release).map(|named| (named, app.to_owned(), change_type)));
+    /// Adds what a HelmRelease of a type reads.
+    pub fn add(&mut self, release: &Value, change_type: usize) {
+        self.all.extend(read_by(release).map(|named| (named, change_type)));
     }
 
-    /// Tells whether a HelmRelease of this app and type reads an object; a file may leave the namespace out.
-    pub fn has(&self, object: &Value, app: &str, change_type: Option<usize>) -> bool {
+    /// Tells whether a HelmRelease of this type reads an object; a file may leave the namespace out.
+    pub fn has(&self, object: &Value, change_type: Option<usize>) -> bool {
         let id = ObjectId::of(object);
         let is_named = |named: &Named| {
             named.kind == id.kind
                 && named.name == id.name
                 && (named.namespace == id.namespace || id.namespace.is_empty())
         };
-        id.group.is_empty()
-            && self
-                .all
-                .iter()
-                .any(|(named, reader, own)| Some(*own) == change_type && reader == app && is_named(named))
+        let fits = |(named, own): &(Named, usize)| Some(*own) == change_type && is_named(named);
+        id.group.is_empty() && self.all.iter().any(fits)
     }
 }

@@ -317,7 +317,7 @@ pub(crate) const RULE: Table = Table {
             key(
                 "valuesOf",
                 Shape::Text(TextRule::OneOf(&["HelmRelease"])),
-                "What a HelmRelease of this type and app reads by spec.valuesFrom.",
+                "What a HelmRelease of this type reads by spec.valuesFrom.",
             ),
             required("type", LABEL, "The type of the objects that match."),
         ],

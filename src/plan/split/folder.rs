@@ -46,7 +46,7 @@ pub struct FolderSplit<'a> {
 pub type Destination<'a> = &'a dyn Fn(usize) -> Option<RepoPath>;
 
 impl<'a> FolderSplit<'a> {
-    /// Prepares to split the folders of an app, whose HelmReleases read these values.
+    /// Prepares to split the folders of an app, of which HelmReleases read these values.
     pub fn new(spec: &'a Spec, graph: &'a Graph, app: &str, values: &'a Values) -> FolderSplit<'a> {
         FolderSplit { spec, graph, app: app.to_owned(), values }
     }
