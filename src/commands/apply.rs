@@ -280,11 +280,13 @@ fn report(output: &Output, plan: &Plan) {
     }
     let standings = plan.report.standings().iter().map(|one| (one.cluster.as_str(), one.told()));
     by_cluster(standings, output.verbose()).iter().for_each(|line| output.say(line));
-    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
     let mut entries: Vec<&EntryOutcome> = plan.report.entries().iter().collect();
     entries.sort_by_key(|entry| (entry.problem.is_some(), &entry.cluster));
     let folded = if output.verbose() { BTreeMap::new() } else { alike(&entries) };
     entries.retain(|entry| !entry.is_untouched() || !folded.contains_key(&entry.reasons()));
+    let divided = entries.iter().filter(|entry| entry.problem.is_none());
+    let divided = divided.map(|entry| (entry.cluster.as_str(), entry.told()));
+    by_cluster(divided, output.verbose()).iter().for_each(|line| output.say(line));
     for entry in entries {
         if let Some(problem) = &entry.problem {
             // Where nothing else goes on, it is what the command failed of.
@@ -293,11 +295,8 @@ fn report(output: &Output, plan: &Plan) {
             let told = make(format!("{before} in cluster {cluster} is left as it is: {reason}"));
             let place = problem.place.as_deref().cloned();
             output.diagnostics(&[Diagnostic { place, ..told.help(problem.remedy()) }]);
-            continue;
         }
-        told.push((&entry.cluster, entry.told()));
     }
-    by_cluster(told.into_iter(), output.verbose()).iter().for_each(|line| output.say(line));
     for (reasons, count) in folded {
         output.say(&format!("{count} entry points not divided (--verbose names them)"));
         reasons.iter().for_each(|line| output.say(&line[2..]));

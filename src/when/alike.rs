@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::delivery::Input;
 use crate::delivery::classify::{Context, Reason, classify};
 use crate::delivery::fleet::Undivided;
+use crate::delivery::parent;
 use crate::path::RepoPath;
 use crate::repo::manifest::{manifests, objects};
 use crate::repo::{Target, built};
@@ -12,21 +13,29 @@ use crate::when::note::is_unheld;
 use crate::when::{Answer, Line};
 
 impl Answer {
-    /// Finds the entry points of which every object has a window, or none.
+    /// Finds the entry points of which every object has a window, or none, and those that apply Flux Kustomizations alone.
     ///
     /// Only those are built whose files do not show objects of both sorts already.
     #[must_use]
     pub fn with_types(mut self, input: &Input<'_>) -> Answer {
-        let is_open = |line: &&mut Line| is_unheld(line) && line.undivided.is_none();
+        let is_parent = |line: &Line| line.undivided == Some(Undivided::Parent);
+        let is_open = |line: &&mut Line| is_unheld(line) && (line.undivided.is_none() || is_parent(line));
         let open: Vec<&mut Line> = self.lines.iter_mut().filter(is_open).collect();
         let folders: BTreeSet<RepoPath> = open.iter().filter_map(|line| line.folder.clone()).collect();
-        let alike: BTreeSet<&RepoPath> = folders.iter().filter(|folder| !is_mixed(input, folder)).collect();
+        let parents: BTreeSet<RepoPath> =
+            open.iter().filter(|line| is_parent(line)).filter_map(|line| line.folder.clone()).collect();
+        let is_asked = |folder: &&RepoPath| parents.contains(*folder) || !is_mixed(input, folder);
+        let alike: BTreeSet<&RepoPath> = folders.iter().filter(is_asked).collect();
         input.prepare(alike.iter().copied());
         for line in open {
             let entry = line.folder.as_ref().filter(|folder| alike.contains(folder));
             let entry = entry.and_then(|folder| input.model.entry(folder));
-            line.undivided = entry.and_then(|entry| {
-                let typed = input.typed_entry(input.snapshot, entry).ok()?;
+            let typed = entry.and_then(|entry| input.typed_entry(input.snapshot, entry).ok());
+            line.undivided = typed.map_or(line.undivided, |typed| {
+                // With an app beside them, Flux Kustomizations are objects like others.
+                if parent::reason(input.model, &typed.objects).is_some() {
+                    return Some(Undivided::Parent);
+                }
                 let all = typed.objects.iter().zip(&typed.types);
                 let told = all.filter(|(object, _)| object.value["kind"] != "Namespace");
                 verdict(input, told.map(|(_, own)| own.change_type))

@@ -102,7 +102,7 @@ const KINDS: [Kind; 19] = [
     (
         "parent",
         |line| is_unheld(line) && line.undivided == Some(Undivided::Parent),
-        "an entry point applies Flux Kustomizations, and `split` leaves such a one whole. Its own objects land at once",
+        "an entry point applies Flux Kustomizations, so no split divides it. Its own objects land at once",
         "move objects that have a window into an entry point of their own",
     ),
     (

@@ -86,5 +86,27 @@ fn when_names_folders_where_several_end_alike() {
     scratch.write("clusters/c/README.md", "c\n").commit();
     scratch.take(&INIT);
     let told = scratch.expect(0, &["when"]).stdout;
-    assert!(told.contains("infra/one/c (not in Git), infra/two/c (not in Git): at once"), "{told}");
+    assert!(told.contains("infra/one/c/c-rt (not in Git), infra/two/c/c-rt (not in Git): at once"), "{told}");
+}
+
+/// A Flux Kustomization beside an app is an object like others.
+#[test]
+fn when_says_that_no_split_divides_only_what_no_split_divides() {
+    let scratch = repository();
+    let inner = scratch.text("clusters/c/pages.yaml");
+    scratch.write(
+        "apps/web/inner.yaml",
+        inner.replace("name: pages", "name: inner").replace("./pages", "./servers"),
+    );
+    scratch.write(
+        "apps/web/kustomization.yaml",
+        "resources:\n  - config.yaml\n  - deployment.yaml\n  - inner.yaml\n",
+    );
+    scratch.commit();
+    scratch.take(&INIT);
+    let told = scratch.expect(0, &["when", "apps"]).stdout;
+    assert!(told.contains("`gitops-windows split --all` divides it"), "{told}");
+    assert!(!told.contains("no split divides it"), "{told}");
+    let run = scratch.expect(0, &["split", "--all", "--yes"]);
+    assert!(run.stderr.contains("  apps  split"), "{}", run.stderr);
 }
