@@ -130,6 +130,10 @@ fn counted(input: &Input<'_>, outcomes: &[EntryOutcome]) -> Ahead {
         let mut own: Vec<_> = input.model.flux_at(&outcome.before).collect();
         own.sort_by_key(|one| (&one.cluster, &one.namespace, &one.name));
         own.dedup_by_key(|one| (&one.cluster, &one.namespace, &one.name));
+        ahead.replaced.extend(own.iter().map(|one| {
+            let namespace = input.spec.flux.namespace_of(&one.namespace).to_owned();
+            (one.cluster.clone(), namespace, one.name.clone())
+        }));
         ahead.waiting.extend(own.iter().flat_map(|one| std::iter::repeat_n(one.cluster.clone(), sides)));
     }
     ahead

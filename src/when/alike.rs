@@ -1,6 +1,6 @@
 //! Entry points that no split divides, as all of their objects wait alike.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
 use crate::delivery::classify::{Context, Reason, classify};
@@ -9,6 +9,7 @@ use crate::delivery::parent;
 use crate::path::RepoPath;
 use crate::repo::manifest::{manifests, objects};
 use crate::repo::{Target, built};
+use crate::spec::{Matcher, Placed, Rule};
 use crate::when::note::is_unheld;
 use crate::when::{Answer, Line};
 
@@ -24,14 +25,18 @@ impl Answer {
         let folders: BTreeSet<RepoPath> = open.iter().filter_map(|line| line.folder.clone()).collect();
         let parents: BTreeSet<RepoPath> =
             open.iter().filter(|line| is_parent(line)).filter_map(|line| line.folder.clone()).collect();
-        let is_asked = |folder: &&RepoPath| parents.contains(*folder) || !is_mixed(input, folder);
-        let alike: BTreeSet<&RepoPath> = folders.iter().filter(is_asked).collect();
+        let seen: BTreeMap<&RepoPath, Seen> =
+            folders.iter().map(|folder| (folder, Seen::of(input, folder))).collect();
+        let is_open = |folder: &&RepoPath| seen[folder].sorts.len() < 2 && seen[folder].verdict().is_none();
+        let alike: BTreeSet<&RepoPath> =
+            folders.iter().filter(|folder| parents.contains(*folder) || is_open(folder)).collect();
         input.prepare(alike.iter().copied());
         for line in open {
             let entry = line.folder.as_ref().filter(|folder| alike.contains(folder));
             let entry = entry.and_then(|folder| input.model.entry(folder));
             let typed = entry.and_then(|entry| input.typed_entry(input.snapshot, entry).ok());
-            line.undivided = typed.map_or(line.undivided, |typed| {
+            let shown = line.folder.as_ref().and_then(|folder| seen.get(folder)).and_then(Seen::verdict);
+            line.undivided = typed.map_or(line.undivided.or(shown), |typed| {
                 // With an app beside them, Flux Kustomizations are objects like others.
                 if parent::reason(input.model, &typed.objects).is_some() {
                     return Some(Undivided::Parent);
@@ -55,27 +60,79 @@ fn verdict(input: &Input<'_>, types: impl Iterator<Item = usize>) -> Option<Undi
     }
 }
 
-/// Tells whether the files of an entry point show objects with a window and others, so that nothing has to be built.
-fn is_mixed(input: &Input<'_>, entry: &RepoPath) -> bool {
-    if input.spec.rules.iter().any(|rule| rule.matcher.app.is_some() || rule.matcher.is_values) {
-        return false;
-    }
-    let root = input.spec.folder();
-    let graph = &input.model.graph;
-    let mut sorts = BTreeSet::new();
-    for list in built(graph, entry).iter().filter_map(|folder| graph.get(folder)) {
-        for reference in list.resources() {
-            let Target::Path(path) = &reference.target else { continue };
-            let documents = input.snapshot.file(path).and_then(manifests).unwrap_or_default();
-            let below = path.relative_to(&root);
-            let context = Context { path: Some(&below), ..Context::default() };
-            for object in documents.iter().flat_map(|document| objects(&document.value)) {
-                let Ok(own) = classify(input.spec, object, context) else { continue };
-                if own.reason != Reason::Gate && object["kind"] != "Namespace" {
-                    sorts.insert(input.spec.types[own.change_type].is_real_time());
+/// What the files of an entry point show of its objects.
+#[derive(Default)]
+struct Seen {
+    /// Whether there are real-time objects, and others.
+    sorts: BTreeSet<bool>,
+    /// Whether a build would show nothing else.
+    is_all: bool,
+}
+
+impl Seen {
+    fn of(input: &Input<'_>, entry: &RepoPath) -> Seen {
+        let (root, graph) = (input.spec.folder(), &input.model.graph);
+        let is_by_kind = |rule: &Placed<Rule>| {
+            let Matcher { kind, api_group, .. } = rule.matcher.clone();
+            rule.matcher == Matcher { kind, api_group, ..Matcher::default() }
+        };
+        let mut seen =
+            Seen { is_all: graph.has(entry) && input.spec.rules.iter().all(is_by_kind), ..Seen::default() };
+        if input.spec.rules.iter().any(|rule| rule.matcher.app.is_some() || rule.matcher.is_values) {
+            return seen;
+        }
+        for list in built(graph, entry).iter().filter_map(|folder| graph.get(folder)) {
+            seen.is_all &= list.keys().all(|key| KIND_STAYS.contains(&key.to_lowercase().as_str()));
+            for reference in list.resources() {
+                let Target::Path(path) = &reference.target else {
+                    seen.is_all = false;
+                    continue;
+                };
+                if graph.has(&graph.real(path)) {
+                    continue;
+                }
+                let Some(documents) = input.snapshot.file(path).and_then(manifests) else {
+                    seen.is_all = false;
+                    continue;
+                };
+                let below = path.relative_to(&root);
+                let context = Context { path: Some(&below), ..Context::default() };
+                for object in documents.iter().flat_map(|document| objects(&document.value)) {
+                    match classify(input.spec, object, context) {
+                        Ok(own) if own.reason != Reason::Gate && object["kind"] != "Namespace" => {
+                            seen.sorts.insert(input.spec.types[own.change_type].is_real_time());
+                        }
+                        Ok(_) => {}
+                        Err(_) => seen.is_all = false,
+                    }
                 }
             }
         }
+        seen
     }
-    sorts.len() > 1
+
+    /// Says what no build could say otherwise.
+    fn verdict(&self) -> Option<Undivided> {
+        match self.sorts.iter().collect::<Vec<_>>()[..] {
+            [true] if self.is_all => Some(Undivided::RealTime),
+            [false] if self.is_all => Some(Undivided::Gated),
+            _ => None,
+        }
+    }
 }
+
+/// The fields of a kustomization, in small letters, that neither make nor remove objects, nor change a kind.
+const KIND_STAYS: [&str; 12] = [
+    "apiversion",
+    "kind",
+    "metadata",
+    "resources",
+    "namespace",
+    "nameprefix",
+    "namesuffix",
+    "commonlabels",
+    "labels",
+    "commonannotations",
+    "images",
+    "replicas",
+];

@@ -19,6 +19,8 @@ pub struct Ahead {
     pub refused: usize,
     /// The clusters of the Flux Kustomizations that wait after the hand-over, one for each.
     pub waiting: Vec<String>,
+    /// The Flux Kustomizations that these replace, by cluster, namespace and name.
+    pub replaced: BTreeSet<(String, String, String)>,
 }
 
 /// Says in sentences from when on what waits for what, beside what waited before, and what will after a split.
@@ -37,9 +39,11 @@ pub fn begins(
     let mut told = vec![today(spec, model, &after, before, ahead, now)?];
     let is_off = spec.clusters.keys().all(|cluster| !spec.gate_enabled(cluster));
     if !ahead.waiting.is_empty() {
-        let held = after.keys().map(|(cluster, ..)| cluster);
-        let clusters: BTreeSet<&String> = held.chain(&ahead.waiting).collect();
-        let waiting = counted(after.len() + ahead.waiting.len(), clusters.len());
+        let held: Vec<&String> =
+            after.keys().filter(|id| !ahead.replaced.contains(id)).map(|(cluster, ..)| cluster).collect();
+        let waiting = held.len() + ahead.waiting.len();
+        let clusters: BTreeSet<&String> = held.into_iter().chain(&ahead.waiting).collect();
+        let waiting = counted(waiting, clusters.len());
         let first = if is_off { "`enabled: true` in windows.yaml, " } else { "" };
         told.push(format!(
             "After {first}`gitops-windows split --all` and `gitops-windows migrate`, {waiting} for their windows."

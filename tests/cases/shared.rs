@@ -15,8 +15,9 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
     ]);
     insta::assert_snapshot!(told(&scratch, &INIT), @r"
     dev, prod
-      components/shop  Flux Kustomization shop  no apps
-    Nothing waits yet: `gitops-windows split --all` divides what is to wait.
+      components/shop  Flux Kustomization shop
+    Nothing waits yet.
+    After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 2 clusters wait for their windows.
     ");
     assert!(!scratch.text("windows.yaml").contains("enabled: false"));
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"

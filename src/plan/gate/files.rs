@@ -305,10 +305,10 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
     }
     let distinct: BTreeSet<&Vec<&GateTarget>> = found.iter().map(|(_, targets)| targets).collect();
     let told = |message: String, is_cut: bool| {
-        let all = if is_cut { "\n`gitops-windows when --verbose` names all of them" } else { "" };
-        Diagnostic::note(format!("{message} entirely: every object there has a window"))
+        let all = if is_cut { " (`gitops-windows when --verbose` names all)" } else { "" };
+        Diagnostic::note(format!("{message}{all} entirely: every object there has a window"))
             .at(Place::file(input.spec.path.clone()))
-            .help(format!("give objects that must not wait a real-time type under `rules`\nsplit it{all}"))
+            .help("give objects that must not wait a real-time type under `rules`\nsplit it")
     };
     if distinct.len() > MOST_NOTES {
         let count: usize = found.iter().map(|(_, targets)| targets.len()).sum();
