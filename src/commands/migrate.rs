@@ -82,7 +82,7 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
         if stages().any(goes_on) {
             output.say(NEXT);
         } else if stages().any(|stage| *stage == Stage::HandedOver) {
-            output.say("Next: commit it. That was the last step.");
+            output.say("Next: commit it. That was the last step of these entry points.");
         }
     }
     Ok(exit)

@@ -41,9 +41,7 @@ impl Answer {
                 if parent::reason(input.model, &typed.objects).is_some() {
                     return Some(Undivided::Parent);
                 }
-                let all = typed.objects.iter().zip(&typed.types);
-                let told = all.filter(|(object, _)| object.value["kind"] != "Namespace");
-                verdict(input, told.map(|(_, own)| own.change_type))
+                verdict(input, typed.present())
             });
         }
         self
@@ -51,8 +49,9 @@ impl Answer {
 }
 
 /// Tells whether all of these types have a window, or none; `None` where some do, or there is nothing.
-fn verdict(input: &Input<'_>, types: impl Iterator<Item = usize>) -> Option<Undivided> {
-    let sorts: BTreeSet<bool> = types.map(|position| input.spec.types[position].is_real_time()).collect();
+fn verdict(input: &Input<'_>, types: Vec<usize>) -> Option<Undivided> {
+    let sorts: BTreeSet<bool> =
+        types.into_iter().map(|position| input.spec.types[position].is_real_time()).collect();
     match sorts.into_iter().collect::<Vec<_>>()[..] {
         [true] => Some(Undivided::RealTime),
         [false] => Some(Undivided::Gated),
@@ -99,7 +98,7 @@ impl Seen {
                 let context = Context { path: Some(&below), ..Context::default() };
                 for object in documents.iter().flat_map(|document| objects(&document.value)) {
                     match classify(input.spec, object, context) {
-                        Ok(own) if own.reason != Reason::Gate && object["kind"] != "Namespace" => {
+                        Ok(own) if own.reason != Reason::Gate => {
                             seen.sorts.insert(input.spec.types[own.change_type].is_real_time());
                         }
                         Ok(_) => {}

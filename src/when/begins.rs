@@ -42,11 +42,12 @@ pub fn begins(
         let held: Vec<&String> =
             after.keys().filter(|id| !ahead.replaced.contains(id)).map(|(cluster, ..)| cluster).collect();
         let waiting = held.len() + ahead.waiting.len();
-        let clusters: BTreeSet<&String> = held.into_iter().chain(&ahead.waiting).collect();
+        let clusters: BTreeSet<&String> = held.iter().copied().chain(&ahead.waiting).collect();
         let waiting = counted(waiting, clusters.len());
+        let its = if held.len() + ahead.waiting.len() == 1 { "its window" } else { "their windows" };
         let first = if is_off { "`enabled: true` in windows.yaml, " } else { "" };
         told.push(format!(
-            "After {first}`gitops-windows split --all` and `gitops-windows migrate`, {waiting} for their windows."
+            "After {first}`gitops-windows split --all` and `gitops-windows migrate`, {waiting} for {its}."
         ));
     }
     if ahead.refused > 0 {

@@ -107,7 +107,9 @@ const KINDS: [Kind; 19] = [
     ),
     (
         "not-gated",
-        |line| is_unheld(line) && line.undivided == Some(Undivided::Gated),
+        |line| {
+            line.gate == GateState::RealTime && is_unheld(line) && line.undivided == Some(Undivided::Gated)
+        },
         "every object of an entry point has a window, but no gate suspends its Flux Kustomization. They land at once",
         "`gitops-windows sync --dry-run` says why, and what to change",
     ),

@@ -276,10 +276,7 @@ fn new_spec(
     remarks.extend(written.map(suspend_in_git));
     remarks.extend(model.remarks.iter().cloned());
     // What no cluster gets goes on nowhere.
-    let is_alive = |job: &&LooseJob| {
-        let taking_in = model.graph.taken_in_by(&job.place.path);
-        model.all_flux().is_empty() || model.all_entries().iter().any(|entry| taking_in.contains(&entry.path))
-    };
+    let is_alive = |job: &&LooseJob| !model.has_flux() || model.is_taken_in(&job.place.path);
     remarks.extend(model.loose_jobs.iter().filter(is_alive).map(not_taken_over));
     remarks.extend(not_alive(model));
     remarks.extend(suggested(model, &clusters));
@@ -434,7 +431,7 @@ fn has_releases(snapshot: &Snapshot, root: &RepoPath) -> bool {
 
 /// Says that nothing but folders tells of clusters.
 fn suggested(model: &Model, clusters: &BTreeSet<String>) -> Option<Diagnostic> {
-    let is_said = !model.all_flux().is_empty() || !model.known().is_empty();
+    let is_said = model.has_flux() || !model.known().is_empty();
     let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
     let names = ranges(names.into_iter()).join(", ");
     (!is_said && !clusters.is_empty()).then(|| {

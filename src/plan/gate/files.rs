@@ -322,7 +322,8 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
             0 => (String::new(), false),
             more => (format!(" and {more} more"), true),
         };
-        told(format!("the gate of cluster {cluster} suspends {names}{more}"), is_cut)
+        let off = if input.spec.gate_enabled(cluster) { "" } else { ", once enabled," };
+        told(format!("the gate of cluster {cluster}{off} suspends {names}{more}"), is_cut)
     };
     found.iter().map(note).collect()
 }
