@@ -110,7 +110,7 @@ const KINDS: [Kind; 19] = [
         |line| {
             line.gate == GateState::RealTime && is_unheld(line) && line.undivided == Some(Undivided::Gated)
         },
-        "every object of an entry point has a window, but no gate suspends its Flux Kustomization. They land at once",
+        "every object of an entry point has a window, but no gate suspends it. They land at once",
         "`gitops-windows sync --dry-run` says why, and what to change",
     ),
     (

@@ -114,7 +114,7 @@ fn way_on(subject: &Subject<'_>, release: &Applied) -> String {
     let lacks = |spec: &&Spec| !spec.rules.iter().any(|rule| rule.matcher.is_values);
     match subject.spec.filter(lacks).and_then(type_of) {
         Some(name) => format!(
-            "1. put the rule `- {{ valuesOf: HelmRelease, type: {name} }}` before that of ConfigMaps\n2. run `gitops-windows sync`"
+            "1. put the rule `- {{ valuesOf: HelmRelease, type: {name} }}` before the rule of ConfigMaps\n2. run `gitops-windows sync`"
         ),
         None => "give the values the type of the release, by a rule or an annotation".to_owned(),
     }

@@ -63,7 +63,7 @@ fn no_root(model: &Model, root: &RepoPath) -> Diagnostic {
 }
 
 /// How objects that only a root applies come to a Flux Kustomization of their own, without being deleted on the way.
-const OWN_FOLDER: &str = "give the objects that are to wait the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`\nwait until the cluster has applied that\nmove their files into a folder of their own, and add a Flux Kustomization for it\nrun `gitops-windows init` again\nwhen the cluster has applied that too, remove the annotation";
+const OWN_FOLDER: &str = "give the objects that are to wait the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`\nwait until the cluster has applied that\nmove their files into a folder with a Flux Kustomization of its own\nrun `gitops-windows init` again\nwhen the cluster has applied that too, remove the annotation";
 
 const BEGIN: &str = "run it where the repository is, or name what to begin with: `gitops-windows init --cluster edge-01 --app nginx`";
 

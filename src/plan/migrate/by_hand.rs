@@ -79,7 +79,7 @@ pub fn advice(input: &Input<'_>, one: &Move<'_>) -> Diagnostic {
     ))
     .at(Place::file(one.whole.clone()))
     .help(format!(
-        "give the commands its real name, which `flux get kustomizations --all-namespaces` lists\nwait after each command until the cluster is ready\nor, to keep all of its fields, commit the output of `flux export kustomization {name} --namespace {}` and migrate that",
+        "give the commands its real name, which `flux get kustomizations --all-namespaces` lists\nwait after each command until the cluster is ready\nor commit the output of `flux export kustomization {name} --namespace {}`, with all of its fields, and migrate that",
         input.spec.flux.namespace
     ))
 }

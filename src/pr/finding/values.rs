@@ -43,12 +43,11 @@ pub(super) fn values(clock: &Clock<'_>, changes: &[Line], after: &Subject<'_>) -
                 cluster: line.cluster.clone(),
                 object: Some(Arc::unwrap_or_clone(release.id.clone())),
                 message: format!(
-                    "{} waits for {hold} and is upgraded outside of it: its values in {} land at once",
+                    "{} waits for {hold}, but its values in {} land at once. They upgrade it outside of the window",
                     release.id, line.id
                 ),
                 from: line.lands.earliest,
-                help: "merge it while the window is open, or let the values wait: a rule with `valuesOf: HelmRelease`"
-                    .to_owned(),
+                help: "merge it while the window is open; or add a rule with `valuesOf: HelmRelease`".to_owned(),
                 ..Finding::default()
             }));
         }

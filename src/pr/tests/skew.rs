@@ -109,7 +109,7 @@ fn a_release_that_waits_is_upgraded_at_once_by_values_that_do_not() {
     let changed = with(&base, &[("apps/apps-rt/values.yaml", "a: 1", "a: 2")]);
     let early = |report| told(&report, &[Topic::OutsideWindow]);
     let found = early(compared(&base, &changed));
-    assert!(found.len() == 1 && found[0].contains("is upgraded outside of it: its values in"), "{found:?}");
+    assert!(found.len() == 1 && found[0].contains("They upgrade it outside of the window"), "{found:?}");
     assert_eq!(early(compared_at(OPEN, &base, &changed)), Vec::<String>::new());
     let other = with(&base, &[(SETTINGS, "a: '1'", "a: '2'")]);
     assert_eq!(early(compared(&base, &other)), Vec::<String>::new());
