@@ -88,7 +88,10 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
     }
     lint_planned(global, output, &workspace, &plan, arguments, renderer.as_ref())?;
     let exit = apply(&arguments.writing, output, &workspace, &plan, renderer.as_ref(), arguments.format)?;
-    effect(global, &workspace, &plan, renderer.as_ref())?.lines().for_each(|line| output.say(line));
+    // It plans a split, for which nobody waits who hears nothing of it.
+    if !global.quiet {
+        effect(global, &workspace, &plan, renderer.as_ref())?.lines().for_each(|line| output.say(line));
+    }
     Ok(exit)
 }
 
