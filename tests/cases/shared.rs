@@ -25,12 +25,10 @@ dev, prod
   components/shop  split by projection
     why: components/shop/kustomization.yaml lists files beside its apps
 Projection: each side builds the whole app and keeps the objects of its change type.
+Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
 "#);
     insta::assert_snapshot!(finished(&scratch), @r#"
-dev
-  components/shop  finished (step 3 of 3)
-    shop-rt, shop-rw apply it
-prod
+dev, prod
   components/shop  finished (step 3 of 3)
     shop-rt, shop-rw apply it
 Nothing to change.
