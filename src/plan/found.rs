@@ -114,9 +114,13 @@ pub fn by_cluster<'c>(told: impl Iterator<Item = (&'c str, Vec<String>)>, all: b
             None => groups.push((vec![cluster], shared, lines)),
         }
     }
-    let mut found = Vec::new();
+    let (mut found, mut last) = (Vec::new(), String::new());
     for (names, shared, own) in groups {
-        found.push(if all { names.join(", ") } else { ranges(names.iter().copied()).join(", ") });
+        let heading = if all { names.join(", ") } else { ranges(names.iter().copied()).join(", ") };
+        if heading != last {
+            found.push(heading.clone());
+        }
+        last = heading;
         found.extend(if names.len() > 1 { shared } else { own });
     }
     found
