@@ -234,12 +234,14 @@ fn as_written(input: &Input<'_>, file: &RepoPath, consumers: &[Consumer]) -> Res
         if ![&object["kind"], &object["apiVersion"], &object["metadata"]["name"]].into_iter().all(is_said) {
             continue;
         }
-        let classified =
-            classify(input.spec, object, Context { app: "", path: Some(&relative) }).map_err(|error| {
-                Error::invalid(
-                    Diagnostic::error(error.message).at(Place::file(file.clone())).help(error.help),
-                )
-            })?;
+        let classified = classify(
+            input.spec,
+            object,
+            Context { path: Some(&relative), ..Context::default() },
+        )
+        .map_err(|error| {
+            Error::invalid(Diagnostic::error(error.message).at(Place::file(file.clone())).help(error.help))
+        })?;
         let (change_type, reason) = words(input, &classified);
         let id = ObjectId::of(object);
         found.push(Explained {
@@ -266,7 +268,11 @@ fn undivided(input: &Input<'_>) -> (String, String) {
 fn words(input: &Input<'_>, classified: &Classified) -> (String, String) {
     let reason = match &classified.reason {
         Reason::Annotation => format!("its annotation {TYPE_ANNOTATION}"),
-        Reason::Rule(position) => format!("rule {} of the spec", position + 1),
+        Reason::Rule(position) => {
+            let is_values = input.spec.rules.get(*position).is_some_and(|rule| rule.matcher.is_values);
+            let why = if is_values { ": values go with their HelmRelease" } else { "" };
+            format!("rule {} of the spec{why}", position + 1)
+        }
         Reason::Namespace => "Namespaces belong to the first type, since everything needs them".to_owned(),
         Reason::Whole => "a Namespace alone does not divide its entry point".to_owned(),
         Reason::Gate => "it is part of a gate, which must not hold itself back".to_owned(),

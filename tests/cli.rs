@@ -560,6 +560,7 @@ fn init_says_which_windows_are_not_used() {
     Proven with embedded kustomize api/v0.21.1: 4 comparisons over 20 objects, no difference.
     2 files would change. Run it again with --yes to write.
     Nothing changes: 2 Flux Kustomizations wait for their windows as before.
+    After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 2 clusters wait for their windows.
     ");
     let scratch = sample();
     let run = scratch.expect(3, &[&["init"], &window[..]].concat());
@@ -578,7 +579,7 @@ fn init_ends_with_what_will_wait() {
         run.stderr.lines().last().unwrap_or_default().to_owned()
     };
     let scratch = Scratch::fixture("sample").with_binary();
-    insta::assert_snapshot!(last(&scratch, &["--yes"]), @"Nothing waits yet: `gitops-windows split --all` divides what is to wait.");
+    insta::assert_snapshot!(last(&scratch, &["--yes"]), @"After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 2 clusters wait for their windows.");
     // Where the objects of an entry point have one type, its Flux Kustomization waits as a whole.
     let scratch = Scratch::fixture("sample").with_binary();
     for cluster in ["edge-01", "edge-02"] {

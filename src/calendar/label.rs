@@ -7,6 +7,7 @@ use crate::calendar::{Calendar, Row};
 use crate::delivery::UNTIL_FIRST;
 use crate::diagnostic::clean;
 use crate::schedule::{Interval, Stretch};
+use crate::spec::exceptions::is_endless;
 
 /// Names the clusters of a row in at most so many characters, with the number of those left out.
 pub fn clusters(row: &Row, all: usize, width: usize) -> String {
@@ -57,7 +58,10 @@ pub fn interval(interval: &Interval, zone: &TimeZone) -> String {
 
 /// Writes when a freeze or an override holds, in one zone, and why; `what` is the word for it.
 pub fn stretch(what: &str, stretch: &Stretch, zone: &TimeZone) -> String {
-    let times = interval(&stretch.interval, zone);
+    let times = match is_endless(stretch.interval) && stretch.interval.open != Timestamp::MIN {
+        true => format!("{} – until it is removed", instant(stretch.interval.open, zone)),
+        false => interval(&stretch.interval, zone),
+    };
     format!("{what} {times} {}{}", self::zone(zone), reason(Some(&stretch.reason)))
 }
 

@@ -10,7 +10,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::path::RepoPath;
-use crate::plan::{Command, EntryOutcome, Plan, Report, Standing, Way};
+use crate::plan::{Command, EntryOutcome, Plan, Report, Standing, Way, by_cluster};
 use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::{Anew, Renderer};
 use crate::spec::SCHEMA_FILE;
@@ -278,21 +278,15 @@ fn report(output: &Output, plan: &Plan) {
     if let Report::Init { found, .. } = &plan.report {
         found.lines(output.verbose()).iter().for_each(|line| output.say(line));
     }
-    let mut heading = "";
-    let mut below = |cluster| {
-        if heading != cluster {
-            output.say(cluster);
-        }
-        heading = cluster;
-    };
-    for standing in plan.report.standings() {
-        below(&standing.cluster);
-        standing.told().iter().for_each(|line| output.say(line));
-    }
+    let standings = plan.report.standings().iter().map(|one| (one.cluster.as_str(), one.told()));
+    by_cluster(standings, output.verbose()).iter().for_each(|line| output.say(line));
     let mut entries: Vec<&EntryOutcome> = plan.report.entries().iter().collect();
     entries.sort_by_key(|entry| (entry.problem.is_some(), &entry.cluster));
     let folded = if output.verbose() { BTreeMap::new() } else { alike(&entries) };
     entries.retain(|entry| !entry.is_untouched() || !folded.contains_key(&entry.reasons()));
+    let divided = entries.iter().filter(|entry| entry.problem.is_none());
+    let divided = divided.map(|entry| (entry.cluster.as_str(), entry.told()));
+    by_cluster(divided, output.verbose()).iter().for_each(|line| output.say(line));
     for entry in entries {
         if let Some(problem) = &entry.problem {
             // Where nothing else goes on, it is what the command failed of.
@@ -301,10 +295,7 @@ fn report(output: &Output, plan: &Plan) {
             let told = make(format!("{before} in cluster {cluster} is left as it is: {reason}"));
             let place = problem.place.as_deref().cloned();
             output.diagnostics(&[Diagnostic { place, ..told.help(problem.remedy()) }]);
-            continue;
         }
-        below(&entry.cluster);
-        entry.told().iter().for_each(|line| output.say(line));
     }
     for (reasons, count) in folded {
         output.say(&format!("{count} entry points not divided (--verbose names them)"));

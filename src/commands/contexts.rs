@@ -27,7 +27,7 @@ pub fn contexts(
             _ => {
                 let why = match clusters.len() {
                     1 => "--context names others".to_owned(),
-                    several => format!("there are {several}"),
+                    several => format!("{several} clusters are asked"),
                 };
                 return Err(Error::new(
                     ErrorKind::Usage,

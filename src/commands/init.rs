@@ -8,16 +8,17 @@ use crate::commands::clock;
 use crate::commands::renderer::renderer;
 use crate::commands::schedules::lint;
 use crate::commands::workspace::Workspace;
-use crate::delivery::{Known, Model};
+use crate::delivery::{Input, Known, Model};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::command::{InitOptions, init, scaffold};
-use crate::plan::{Plan, Report};
+use crate::plan::split::{Selection, split};
+use crate::plan::{EntryOutcome, Plan, Report, Way};
 use crate::render::Renderer;
 use crate::spec;
 use crate::template::Templates;
-use crate::when::begins;
+use crate::when::{Ahead, begins};
 
 /// Arguments of `init`.
 #[derive(Args, Debug)]
@@ -87,7 +88,10 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
     }
     lint_planned(global, output, &workspace, &plan, arguments, renderer.as_ref())?;
     let exit = apply(&arguments.writing, output, &workspace, &plan, renderer.as_ref(), arguments.format)?;
-    output.say(&effect(global, &workspace, &plan, renderer.as_ref())?);
+    // It plans a split, for which nobody waits who hears nothing of it.
+    if !global.quiet {
+        effect(global, &workspace, &plan, renderer.as_ref())?.lines().for_each(|line| output.say(line));
+    }
     Ok(exit)
 }
 
@@ -102,8 +106,40 @@ fn effect(
     let after = plan.changes.apply(&workspace.snapshot);
     let spec = spec::read(&after, &workspace.spec_path)?.spec;
     let model = Model::read(&after, &spec.folder(), &Known::of(&spec), renderer);
-    begins(&spec, &model, held, clock::now(global)?)
+    let input = Input { spec: &spec, snapshot: &after, model: &model, renderer };
+    let templates = Templates::new(workspace.overrides_of(&after))?;
+    // What keeps a split from being planned, `split` says.
+    let ahead = split(&input, None, &templates, &Selection::All);
+    let ahead = ahead.map(|plan| counted(&input, plan.report.entries())).unwrap_or_default();
+    begins(&spec, &model, held, &ahead, clock::now(global)?)
         .map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })
+}
+
+/// Counts what waits after the hand-over of these entry points: each of their Flux Kustomizations once for each side with
+/// a window.
+fn counted(input: &Input<'_>, outcomes: &[EntryOutcome]) -> Ahead {
+    let mut ahead = Ahead::default();
+    for outcome in outcomes {
+        ahead.refused += usize::from(outcome.way == Way::Refused);
+        if !matches!(outcome.way, Way::Plain | Way::Projection) {
+            continue;
+        }
+        ahead.divided += 1;
+        let has_window = |name: &&String| {
+            let own = input.spec.types.iter().find(|own| own.name.value == **name);
+            own.is_some_and(|own| !own.is_real_time())
+        };
+        let sides = outcome.after.iter().map(|(name, _)| name).filter(has_window).count();
+        let mut own: Vec<_> = input.model.flux_at(&outcome.before).collect();
+        own.sort_by_key(|one| (&one.cluster, &one.namespace, &one.name));
+        own.dedup_by_key(|one| (&one.cluster, &one.namespace, &one.name));
+        ahead.replaced.extend(own.iter().map(|one| {
+            let namespace = input.spec.flux.namespace_of(&one.namespace).to_owned();
+            (one.cluster.clone(), namespace, one.name.clone())
+        }));
+        ahead.waiting.extend(own.iter().flat_map(|one| std::iter::repeat_n(one.cluster.clone(), sides)));
+    }
+    ahead
 }
 
 /// Shows what is doubtful about the schedules of the spec that the plan writes, and refuses given times that make no

@@ -9,11 +9,13 @@ use clap::Args;
 use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply};
 use crate::commands::contexts::{contexts, named};
+use crate::commands::split::NEXT;
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::live::{Cluster, Kubectl, LiveKustomization};
 use crate::output::Output;
+use crate::plan::Stage;
 use crate::plan::migrate::{MigrateOptions, migrate, under_way};
 use crate::template::Templates;
 
@@ -70,7 +72,20 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
         live,
     };
     let plan = migrate(&loaded.input(), &base.input(loaded.renderer.as_ref()), &templates, &options)?;
-    apply(&arguments.writing, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+    let renderer = loaded.renderer.as_ref();
+    let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;
+    if plan.changes.is_empty() && plan.report.standings().is_empty() && plan.report.entries().is_empty() {
+        output.say("No entry point is split, so there is nothing to hand over.");
+    } else if exit == Exit::Clean && !plan.changes.is_empty() {
+        let stages = || plan.report.standings().iter().map(|one| &one.stage);
+        let goes_on = |stage: &Stage| matches!(stage, Stage::Unprepared | Stage::Restructured);
+        if stages().any(goes_on) {
+            output.say(NEXT);
+        } else if stages().any(|stage| *stage == Stage::HandedOver) {
+            output.say("Next: commit it. That was the last step of these entry points.");
+        }
+    }
+    Ok(exit)
 }
 
 /// Asks each cluster whose next step depends on it.

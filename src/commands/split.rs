@@ -9,6 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::split::{Selection, needs_base, split};
+use crate::plan::{EntryOutcome, Way};
 use crate::template::Templates;
 
 /// Arguments of `split` and `join`.
@@ -41,8 +42,21 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
     let base = needs_base(&loaded.input()).then(|| loaded.base("HEAD").ok()).flatten();
     let base = base.as_ref().map(|base| base.input(loaded.renderer.as_ref()));
     let plan = split(&loaded.input(), base.as_ref(), &templates, &selection)?;
-    apply(&arguments.writing, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
+    let renderer = loaded.renderer.as_ref();
+    let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;
+    // What joins sides that are live is done with that.
+    let is_begun = |one: &EntryOutcome| {
+        matches!(one.way, Way::Plain | Way::Projection) && one.taken_over.is_empty() && !one.after.is_empty()
+    };
+    if exit == Exit::Clean && plan.report.entries().iter().any(is_begun) {
+        output.say(NEXT);
+    }
+    Ok(exit)
 }
+
+/// What people do after a step of the way was written that another one follows.
+pub(super) const NEXT: &str =
+    "Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.";
 
 /// Reads which apps a command that divides or joins them means.
 ///

@@ -7,8 +7,8 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::on_demand;
 use crate::commands::workspace::Workspace;
-use crate::delivery::Past;
 use crate::delivery::fleet::{Fleet, Schedules};
+use crate::delivery::{Input, Past};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::when::{Question, answer, json, select, text};
@@ -52,7 +52,9 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let files = (&workspace.snapshot, &model);
     let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
-    let answer = answer.with_history(&model, &schedules, &history);
+    let input =
+        Input { spec: &spec, snapshot: &workspace.snapshot, model: &model, renderer: renderer.as_ref() };
+    let answer = answer.with_history(&model, &schedules, &history).with_types(&input);
     match arguments.format {
         TextFormat::Text => output.result(text(&answer, output.width(), output.verbose()).as_bytes()),
         TextFormat::Json => output.result(format!("{:#}\n", json(&answer)).as_bytes()),

@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
+use crate::delivery::values::{Values, is_release};
 use crate::path::RepoPath;
 use crate::render::Object;
 use crate::repo::manifest::ObjectId;
-use crate::spec::{Matcher, Spec};
+use crate::spec::{Matcher, Rule, Spec};
 
 /// The annotation that gives an object its type before any rule is asked.
 pub const TYPE_ANNOTATION: &str = "gitops-windows/type";
@@ -46,12 +47,21 @@ pub struct ClassifyError {
 }
 
 /// What an object is classified by, beside its own content.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Context<'a> {
     /// The app that it belongs to.
     pub app: &'a str,
     /// The file that declares it, relative to the spec's folder.
     pub path: Option<&'a str>,
+    /// What HelmReleases read, as far as it is known.
+    pub values: Option<&'a Values>,
+}
+
+impl<'a> Context<'a> {
+    /// Makes the context of an app, of which nothing else is known.
+    pub fn of_app(app: &'a str) -> Context<'a> {
+        Context { app, ..Context::default() }
+    }
 }
 
 /// Gives the type of one object by annotation and rules alone.
@@ -76,7 +86,12 @@ pub fn classify(spec: &Spec, object: &Value, context: Context<'_>) -> Result<Cla
     if context.path.is_some_and(|path| lies_in_gate(spec, path)) {
         return Ok(Classified { change_type: 0, reason: Reason::Gate });
     }
-    let found = spec.rules.iter().position(|rule| matches(&rule.matcher, object, context));
+    let is_read = |rule: &Rule| {
+        let reader = spec.types.iter().position(|own| own.name.value == rule.type_name.value);
+        let read = |values: &Values| values.has(object, reader);
+        !rule.matcher.is_values || context.values.is_some_and(read)
+    };
+    let found = spec.rules.iter().position(|rule| matches(&rule.matcher, object, context) && is_read(rule));
     let Some(position) = found else {
         return Ok(Classified { change_type: spec.types.len().saturating_sub(1), reason: Reason::Rule(0) });
     };
@@ -116,11 +131,24 @@ pub fn classify_all(
     app_of: &dyn Fn(&Object) -> String,
 ) -> Result<Vec<Classified>, ClassifyError> {
     let folder = spec.folder();
+    let context_of = |object: &Object| {
+        let path = object.origin.as_ref().map(|origin| below(&origin.path, &folder));
+        (app_of(object), path)
+    };
+    let mut values = Values::default();
+    if spec.rules.iter().any(|rule| rule.matcher.is_values) {
+        for object in objects.iter().filter(|object| is_release(&object.value)) {
+            let (app, path) = context_of(object);
+            let own =
+                classify(spec, &object.value, Context { path: path.as_deref(), ..Context::of_app(&app) })?;
+            values.add(&object.value, own.change_type);
+        }
+    }
     let mut types = Vec::with_capacity(objects.len());
     for object in objects {
-        let app = app_of(object);
-        let path = object.origin.as_ref().map(|origin| below(&origin.path, &folder));
-        types.push(classify(spec, &object.value, Context { app: &app, path: path.as_deref() })?);
+        let (app, path) = context_of(object);
+        let context = Context { app: &app, path: path.as_deref(), values: Some(&values) };
+        types.push(classify(spec, &object.value, context)?);
     }
     let plain = types.clone();
     for (index, object) in objects.iter().enumerate() {
@@ -191,7 +219,7 @@ fn names(value: &Value, text: &str) -> bool {
     }
 }
 
-/// Tells whether a rule's condition holds.
+/// Tells whether a rule's conditions on the object itself hold; who reads it is asked elsewhere.
 pub fn matches(matcher: &Matcher, object: &Value, context: Context<'_>) -> bool {
     let id = ObjectId::of(object);
     let metadata = &object["metadata"];

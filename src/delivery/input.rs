@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::delivery::classify::{Classified, ClassifyError, classify_all};
+use crate::delivery::values::{Values, is_release};
 use crate::delivery::{Apps, Effect, Lacking, build, origins};
 use crate::delivery::{EntryPoint, Model, Role, Sides, side};
 use crate::diagnostic::{Diagnostic, Place};
@@ -59,6 +60,14 @@ impl Typed {
             .filter(|(_, classified)| classified.change_type == change_type)
             .map(|(object, _)| object.clone())
             .collect()
+    }
+
+    /// Returns what the HelmReleases among these objects read.
+    pub fn values(&self) -> Values {
+        let mut values = Values::default();
+        let releases = self.objects.iter().zip(&self.types).filter(|(object, _)| is_release(&object.value));
+        releases.for_each(|(object, own)| values.add(&object.value, own.change_type));
+        values
     }
 
     /// Gives the ids in order.
@@ -338,10 +347,10 @@ impl<'a> Input<'a> {
         };
         if free.iter().any(resumed) {
             ". `suspend: false` in Git resumes its Flux Kustomization, so no window closes it"
-        } else if free.iter().any(|cluster| closings.closes_any(cluster)) {
-            ". No gate suspends its Flux Kustomization: `gitops-windows sync` says why"
+        } else if free.iter().any(|cluster| !self.spec.gate_enabled(cluster)) {
+            ". No gate suspends its Flux Kustomization: the gate is off (`gate.enabled: false`)"
         } else if !free.is_empty() {
-            ". No gate suspends its Flux Kustomization yet"
+            ". No gate suspends its Flux Kustomization: `gitops-windows sync` says why"
         } else if entry.clusters().any(|cluster| self.model.flux_in(entry, cluster).next().is_some()) {
             ". A gate suspends its whole Flux Kustomization"
         } else {

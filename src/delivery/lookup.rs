@@ -150,6 +150,16 @@ impl Model {
         own.unwrap_or_default().iter().map(|position| &self.flux[*position])
     }
 
+    /// Tells whether a Flux Kustomization of a cluster is in Git.
+    pub fn has_flux(&self) -> bool {
+        !self.flux.is_empty()
+    }
+
+    /// Tells whether the build of an entry point takes in a file.
+    pub fn is_taken_in(&self, file: &RepoPath) -> bool {
+        self.graph.taken_in_by(file).iter().any(|folder| self.entry(folder).is_some())
+    }
+
     /// Returns the Flux Kustomizations that build a folder, whether it is there or not.
     pub fn flux_at(&self, folder: &RepoPath) -> impl Iterator<Item = &FluxKustomization> {
         self.index.by_path.get(folder).into_iter().flatten().map(|position| &self.flux[*position])

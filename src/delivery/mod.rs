@@ -62,6 +62,7 @@ mod sources;
 mod target;
 mod unapplied;
 mod unlisted;
+pub mod values;
 mod view;
 mod walk;
 mod withheld;

@@ -74,6 +74,7 @@ impl Model {
         let Jobs { gates, loose: loose_jobs, following, unlisted: unlisted_gates, turning } =
             jobs(snapshot, &graph, &flux, root);
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
+        remarks.extend(unknown_paths(&flux));
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
                 remarks.extend(unplaced(kustomization));
@@ -299,16 +300,46 @@ fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, files: &BTreeSet<&
     found
 }
 
+/// Says of which Flux Kustomizations only the cluster knows the path.
+fn unknown_paths(flux: &[FluxKustomization]) -> Option<Diagnostic> {
+    let is_unknown = |one: &&FluxKustomization| {
+        one.path.is_none()
+            && one.source_kind() == "GitRepository"
+            && holds_variable(&one.effective["spec"]["path"])
+    };
+    let found: Vec<&FluxKustomization> = flux.iter().filter(is_unknown).collect();
+    let names: BTreeSet<&str> = found.iter().map(|one| one.name.as_str()).collect();
+    let most = if names.len() > MOST_NAMES + 1 { MOST_NAMES } else { names.len() };
+    let first: Vec<&str> = names.iter().take(most).copied().collect();
+    let more = match names.len() - most {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (path, their, land) = match names.len() {
+        1 => ("path of Flux Kustomization", "Its", "its path"),
+        _ => ("paths of Flux Kustomizations", "Their", "their paths"),
+    };
+    let text = format!(
+        "only the cluster knows the {path} {}{more}. {their} objects land at once, as no split and no gate knows them",
+        first.join(", ")
+    );
+    let place = found.first()?.place("path");
+    Some(
+        Diagnostic::warning(text)
+            .at(place)
+            .help(format!("write {land} without variables, if objects there are to wait")),
+    )
+}
+
+/// How many Flux Kustomizations a remark names.
+const MOST_NAMES: usize = 5;
+
 /// Says that the folder of a Flux Kustomization is not known; one of another repository is nobody's business here.
 fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {
     let (name, kind) = (&kustomization.name, kustomization.source_kind());
     let place = kustomization.place("path");
     if kind == "GitRepository" {
-        return holds_variable(&kustomization.effective["spec"]["path"]).then(|| {
-            Diagnostic::warning(format!("only the cluster knows the path of Flux Kustomization {name}"))
-                .at(place)
-                .help("its entry point is not touched")
-        });
+        return None;
     }
     let source = kustomization.source_name();
     if let Some(Unmapped { reason, place: of }) = &kustomization.unmapped {

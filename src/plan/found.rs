@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::text::table;
+use crate::text::{ranges, table};
 
 /// The most names and entry points that are told without being asked for more.
 const MOST_NAMES: usize = 6;
-const MOST_ENTRIES: usize = 12;
+const MOST_ENTRIES: usize = 30;
 
 /// Stands for a cluster's own name where clusters are told together.
 const NAME: &str = "NAME";
@@ -63,11 +63,12 @@ impl Found {
                 rows.iter_mut().for_each(|row| row[0] = own_path(&row[0], NAME, name));
             }
             lines.push(some(&names, if all { usize::MAX } else { MOST_NAMES }));
-            let more = if all { 0 } else { rows.len().saturating_sub(MOST_ENTRIES) };
+            let is_cut = !all && rows.len() > MOST_ENTRIES + 1;
+            let more = if is_cut { rows.len() - MOST_ENTRIES } else { 0 };
             rows.truncate(rows.len() - more);
             lines.extend(table(&rows).lines().map(|row| format!("  {row}")));
             if more > 0 {
-                lines.push(format!("  and {more} more entry points (--verbose)"));
+                lines.push(format!("  and {more} more entry points (--verbose names them)"));
             }
         }
         lines.extend(self.others.iter().cloned());
@@ -86,13 +87,52 @@ impl FoundEntry {
             _ => format!("Flux Kustomizations {}", some(&distinct, most)),
         };
         let holds = match &self.holds {
-            Holding::Apps(names) if names.is_empty() => "no apps".to_owned(),
+            Holding::Apps(names) if names.is_empty() => String::new(),
             Holding::Apps(names) => format!("apps {}", some(names, most)),
             Holding::Bootstrap => "bootstraps the cluster".to_owned(),
             Holding::Other(words) => (*words).to_owned(),
         };
         vec![own_path(&self.path, cluster, NAME), by, holds]
     }
+}
+
+/// Returns lines below the names of their clusters. Clusters that are equal but for their names share a heading, with `NAME`
+/// in the place of the name, unless `all` are wanted by themselves.
+pub fn by_cluster<'c>(told: impl Iterator<Item = (&'c str, Vec<String>)>, all: bool) -> Vec<String> {
+    let mut clusters: Vec<(&str, Vec<String>)> = Vec::new();
+    for (cluster, lines) in told {
+        match clusters.last_mut().filter(|(last, _)| *last == cluster) {
+            Some((_, known)) => known.extend(lines),
+            None => clusters.push((cluster, lines)),
+        }
+    }
+    let mut groups: Vec<(Vec<&str>, Vec<String>, Vec<String>)> = Vec::new();
+    for (cluster, lines) in clusters {
+        let shared: Vec<String> = lines.iter().map(|line| without_name(line, cluster)).collect();
+        match groups.iter_mut().find(|(_, known, _)| !all && *known == shared) {
+            Some((names, ..)) => names.push(cluster),
+            None => groups.push((vec![cluster], shared, lines)),
+        }
+    }
+    let (mut found, mut last) = (Vec::new(), String::new());
+    for (names, shared, own) in groups {
+        let heading = if all { names.join(", ") } else { ranges(names.iter().copied()).join(", ") };
+        if heading != last {
+            found.push(heading.clone());
+        }
+        last = heading;
+        found.extend(if names.len() > 1 { shared } else { own });
+    }
+    found
+}
+
+/// Puts `NAME` in the place of a cluster's name in the paths of a line.
+fn without_name(line: &str, cluster: &str) -> String {
+    let words = line.split(' ').map(|word| match word.contains('/') {
+        true => own_path(word, cluster, NAME),
+        false => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Puts another name in the place of a cluster's, where that is a whole segment.
@@ -135,7 +175,7 @@ mod tests {
         insta::assert_snapshot!(found.lines(false).join("\n"), @"
         a, b, c, d, e, f and 1 more
           clusters/NAME/apps   Flux Kustomization apps   apps app-1, app-2, app-3, app-4, app-5, app-6 and 3 more
-          clusters/NAME/infra  Flux Kustomization istio  no apps
+          clusters/NAME/infra  Flux Kustomization istio
         lone
           lone/apps  no Flux Kustomization in Git  apps web
         gate infra/jobs

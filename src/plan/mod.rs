@@ -17,7 +17,7 @@ mod stage;
 mod unfetched;
 
 pub use by_hand::Command;
-pub use found::{Found, FoundEntry, Holding};
+pub use found::{Found, FoundEntry, Holding, by_cluster};
 pub use outcome::{AppOutcome, EntryOutcome, Way};
 pub(crate) use problem::{BACK, is_remote};
 pub use problem::{Nature, Problem};

@@ -15,6 +15,8 @@ pub const BESIDE: &str = "it uses none of the named apps";
 pub enum Way {
     /// Nothing had to be divided.
     Untouched,
+    /// Its parts are one again.
+    Joined,
     /// Files moved into a folder for each type.
     Plain,
     /// Each side builds everything and keeps its own objects.
@@ -28,6 +30,7 @@ impl Way {
     pub fn as_str(self) -> &'static str {
         match self {
             Way::Untouched => "untouched",
+            Way::Joined => "joined",
             Way::Plain => "plain",
             Way::Projection => "projection",
             Way::Refused => "refused",
@@ -141,6 +144,7 @@ impl EntryOutcome {
     pub fn told(&self) -> Vec<String> {
         let way = match self.way {
             Way::Untouched => "not divided",
+            Way::Joined => "joined",
             Way::Plain => "split",
             Way::Projection => "split by projection",
             Way::Refused => "refused",
@@ -150,7 +154,8 @@ impl EntryOutcome {
 
     /// Returns the lines of those that say why.
     pub fn reasons(&self) -> Vec<String> {
-        let mut lines = vec![format!("    why: {}", self.why())];
+        let why = Some(self.why()).filter(|why| !why.is_empty());
+        let mut lines: Vec<String> = why.iter().map(|why| format!("    why: {why}")).collect();
         // What decides for the whole entry point is said already.
         let said = |app: &&AppOutcome| self.why() == format!("{}: {}", app.app, app.reason);
         let others = self.apps.iter().filter(|app| self.apps.len() > 1 && !said(app));

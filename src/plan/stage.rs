@@ -85,21 +85,21 @@ impl Standing {
                 "",
                 vec![
                     format!("{old} still deletes objects that leave it"),
-                    "next: prepare, so that it deletes nothing".to_owned(),
+                    "this step: prepare, so that it deletes nothing".to_owned(),
                 ],
             ),
             Stage::Restructured => (
                 " (step 1 of 3)",
                 vec![
                     format!("{old} still applies all of it and deletes nothing"),
-                    "next: hand over to a Flux Kustomization for each change type".to_owned(),
+                    "this step: hand over to a Flux Kustomization for each change type".to_owned(),
                 ],
             ),
             Stage::HandedOver => (
                 " (step 2 of 3)",
                 vec![
                     format!("{applied}; they delete nothing yet"),
-                    "next: finish, so that they delete objects that leave Git".to_owned(),
+                    "this step: finish, so that they delete objects that leave Git".to_owned(),
                 ],
             ),
             Stage::Finished => (" (step 3 of 3)", vec![applied]),

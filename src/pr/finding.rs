@@ -7,6 +7,7 @@ mod exception;
 mod immutable;
 mod near;
 mod opening;
+mod values;
 mod wait;
 mod window;
 
@@ -144,7 +145,9 @@ pub fn findings(
     found.extend(wait::waits(clock));
     // Of a spec that can't be read only that is told.
     found.extend(
-        standards.into_iter().flat_map(|own| check::check(clock, comparison, landings, own, renderer)),
+        standards
+            .into_iter()
+            .flat_map(|own| check::check(clock, comparison, landings, changes, own, renderer)),
     );
     without_consequences(&mut found, withheld);
     found.sort();

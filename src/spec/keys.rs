@@ -314,6 +314,11 @@ pub(crate) const RULE: Table = Table {
             key("label", KEY_VALUE, "A label that the object has, as key or key=value."),
             key("annotation", KEY_VALUE, "An annotation that the object has, as key or key=value."),
             key("path", Shape::Text(TextRule::Glob), "A glob over the file's path, with * and **."),
+            key(
+                "valuesOf",
+                Shape::Text(TextRule::OneOf(&["HelmRelease"])),
+                "What a HelmRelease of this type reads by spec.valuesFrom.",
+            ),
             required("type", LABEL, "The type of the objects that match."),
         ],
     )

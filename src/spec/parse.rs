@@ -309,6 +309,7 @@ impl Parser<'_> {
                 label: plain("label").map(key_value),
                 annotation: plain("annotation").map(key_value),
                 path: plain("path"),
+                is_values: plain("valuesOf").is_some(),
             };
             let place = self.reader.place(&item.span);
             if let Some(type_name) = self.reader.field_text(fields.get("type")) {

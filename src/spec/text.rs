@@ -22,6 +22,8 @@ pub struct NewSpec {
     pub alerts: Option<AlertDef>,
     /// The templates; those that are the default's are left out.
     pub layout: LayoutTemplates,
+    /// Whether there are HelmReleases, with which their values go.
+    pub has_releases: bool,
 }
 
 /// A window of two cron expressions.
@@ -71,6 +73,7 @@ impl Default for NewSpec {
             gate: GateDef::default(),
             alerts: None,
             layout: LayoutTemplates::default(),
+            has_releases: false,
         }
     }
 }
@@ -212,9 +215,12 @@ impl Writer {
     fn rules(&mut self, spec: &NewSpec) {
         let (Some((first, _)), Some((last, _))) = (spec.types.first(), spec.types.last()) else { return };
         self.section("Which object has which type: the first rule that matches wins.", "rules");
-        for kind in ["Namespace", "ConfigMap"] {
-            self.line(2, &format!("- {{ kind: {kind}, type: {} }}", quote(first)));
+        let of_kind = |kind: &str| format!("- {{ kind: {kind}, type: {} }}", quote(first));
+        self.line(2, &of_kind("Namespace"));
+        if spec.has_releases {
+            self.line(2, &format!("- {{ valuesOf: HelmRelease, type: {} }}", quote(last)));
         }
+        self.line(2, &of_kind("ConfigMap"));
         self.line(2, &format!("- {{ type: {} }}", quote(last)));
     }
 

@@ -117,6 +117,7 @@ fn again(spec: &Spec) -> NewSpec {
     };
     let texts = |texts: &[crate::spec::Placed<String>]| texts.iter().map(|text| text.value.clone()).collect();
     NewSpec {
+        has_releases: spec.rules.iter().any(|rule| rule.matcher.is_values),
         types: spec.types.iter().map(|t| (t.name.value.clone(), texts(&t.windows))).collect(),
         windows: spec.windows.iter().map(|(name, window)| (name.clone(), window_of(window))).collect(),
         clusters: spec
@@ -143,8 +144,8 @@ fn again(spec: &Spec) -> NewSpec {
 
 fn same(new: &NewSpec, read: &Spec) {
     assert_eq!(&again(read), new);
-    let rules: Vec<_> =
-        read.rules.iter().map(|rule| (rule.matcher.kind.as_deref(), rule.type_name.as_str())).collect();
+    let by_kind = read.rules.iter().filter(|rule| !rule.matcher.is_values);
+    let rules: Vec<_> = by_kind.map(|rule| (rule.matcher.kind.as_deref(), rule.type_name.as_str())).collect();
     let (first, last) = (new.types[0].0.as_str(), new.types[new.types.len() - 1].0.as_str());
     assert_eq!(rules, [(Some("Namespace"), first), (Some("ConfigMap"), first), (None, last)]);
 }
@@ -218,6 +219,7 @@ prop_compose! {
         };
         let named = |index: usize| NewWindowUse::Named(labels[index].clone());
         NewSpec {
+            has_releases: gate_enabled,
             types: vec![
                 (labels[0].clone(), vec![]),
                 (labels[1].clone(), vec![labels[2].clone()]),

@@ -29,6 +29,12 @@ impl<'a> Kept<'a> {
     pub fn of(spec: &Spec, model: &'a Model, snapshot: &Snapshot, path: &RepoPath) -> Kept<'a> {
         let mut kept = Kept { objects: declared(model, snapshot, path), types: BTreeMap::new() };
         let Some(objects) = &kept.objects else { return kept };
+        // Whether a HelmRelease reads it stands in other files.
+        let may_be_read =
+            |object: &Object| matches!(object.value["kind"].as_str(), Some("ConfigMap" | "Secret"));
+        if spec.rules.iter().any(|rule| rule.matcher.is_values) && objects.iter().any(may_be_read) {
+            return kept;
+        }
         for entry in model.all_entries() {
             if !is_projected(model, snapshot, &entry.path, path) {
                 continue;

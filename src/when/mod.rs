@@ -2,6 +2,7 @@
 //!
 //! [`select`] finds the sides that a question means, [`answer`] looks up their schedules at an instant, [`text`]
 //! and [`json`] write it down. [`begins`] says what a first gate will do.
+mod alike;
 mod answer;
 mod begins;
 mod json;
@@ -13,7 +14,7 @@ mod select;
 mod text;
 
 pub use answer::{Answer, Line, answer};
-pub use begins::begins;
+pub use begins::{Ahead, begins};
 pub use json::json;
 pub use note::notes;
 pub use reason::{CloseReason, Reason};

@@ -20,7 +20,7 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 18] = [
+const KINDS: [Kind; 19] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -102,8 +102,16 @@ const KINDS: [Kind; 18] = [
     (
         "parent",
         |line| is_unheld(line) && line.undivided == Some(Undivided::Parent),
-        "an entry point applies Flux Kustomizations, and `split` leaves such a one whole. Its own objects land at once",
+        "an entry point applies Flux Kustomizations, so no split divides it. Its own objects land at once",
         "move objects that have a window into an entry point of their own",
+    ),
+    (
+        "not-gated",
+        |line| {
+            line.gate == GateState::RealTime && is_unheld(line) && line.undivided == Some(Undivided::Gated)
+        },
+        "every object of an entry point has a window, but no gate suspends it. They land at once",
+        "`gitops-windows sync --dry-run` says why, and what to change",
     ),
     (
         "remote",
@@ -136,7 +144,7 @@ const KINDS: [Kind; 18] = [
 ];
 
 /// Tells whether it applies changes of every type at once; what a gate holds back whole needs no split.
-fn is_unheld(line: &Line) -> bool {
+pub(super) fn is_unheld(line: &Line) -> bool {
     let is_held = matches!(line.gate, GateState::Closes | GateState::Resumed);
     line.part == Part::Whole && !is_held && !line.is_suspended()
 }

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::UNTIL_FIRST;
 use crate::delivery::fleet::GateState;
 use crate::diagnostic::{clean, numbered};
+use crate::path::RepoPath;
 use crate::text::{fold, length, ranges};
 use crate::when::{Answer, Line, notes};
 
@@ -105,9 +106,11 @@ fn times(answer: &Answer, line: &Line, width: usize) -> String {
     if times.open {
         told.reverse();
     }
+    // What stays as it is has no other end.
+    let told = if told[0].1.is_none() { &told[..1] } else { &told[..] };
     let mut text = String::new();
     for (label, at) in told {
-        let at = match at {
+        let at = match *at {
             Some(at) => in_zones(at, &zones(answer, line)),
             None => "never".to_owned(),
         };
@@ -128,14 +131,23 @@ fn in_zones(at: Timestamp, zones: &[(TimeZone, String)]) -> String {
     told.collect::<Vec<_>>().join(" = ")
 }
 
-/// By cluster and name, the namespaces of Flux Kustomizations.
-type Twins<'a> = BTreeMap<(&'a str, &'a str), BTreeSet<&'a str>>;
+/// Flux Kustomizations of a cluster that have one name.
+#[derive(Default)]
+struct Namesakes<'a> {
+    namespaces: BTreeSet<&'a str>,
+    folders: BTreeSet<&'a RepoPath>,
+}
+
+/// They by cluster and name.
+type Twins<'a> = BTreeMap<(&'a str, &'a str), Namesakes<'a>>;
 
 fn twins(answer: &Answer) -> Twins<'_> {
     let mut found = Twins::new();
     for line in &answer.lines {
         if let Some(one) = &line.kustomization {
-            found.entry((&line.cluster, &one.name)).or_default().insert(&one.namespace);
+            let own = found.entry((&*line.cluster, &*one.name)).or_default();
+            own.namespaces.insert(&*one.namespace);
+            own.folders.extend(&line.folder);
         }
     }
     found
@@ -144,7 +156,13 @@ fn twins(answer: &Answer) -> Twins<'_> {
 /// Names the Flux Kustomization of a line, with its namespace where the cluster has another one of that name.
 fn kustomization(line: &Line, twins: &Twins<'_>) -> String {
     let Some(found) = &line.kustomization else { return "-".to_owned() };
-    let name = match twins.get(&(&*line.cluster, &*found.name)).is_some_and(|spaces| spaces.len() > 1) {
+    let own = twins.get(&(&*line.cluster, &*found.name));
+    // A name that is only made of a folder's says nothing where other folders end alike.
+    let is_vague = !found.in_git && own.is_some_and(|own| own.folders.len() > 1);
+    if let Some(folder) = line.folder.as_ref().filter(|_| is_vague) {
+        return format!("{} (not in Git)", clean(folder.as_str()));
+    }
+    let name = match own.is_some_and(|own| own.namespaces.len() > 1) {
         true => format!("{}/{}", clean(&found.namespace), clean(&found.name)),
         false => clean(&found.name),
     };

@@ -27,7 +27,7 @@ note: the gate of cluster prod suspends shop entirely: every object there has a 
  = help: 1. give objects that must not wait a real-time type under `rules`
          2. split it
 prod
-  deploy/shop  Flux Kustomization shop  no apps
+  deploy/shop  Flux Kustomization shop
 From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
 "#);
     let files = scratch.git(&["ls-files"]);

@@ -24,8 +24,8 @@ note: the gate of cluster prod suspends shop entirely: every object there has a 
  = help: 1. give objects that must not wait a real-time type under `rules`
          2. split it
 prod
-  apps/old   Flux Kustomization old   no apps
-  apps/shop  Flux Kustomization shop  no apps
+  apps/old   Flux Kustomization old
+  apps/shop  Flux Kustomization shop
 From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
 "#);
     let gate = gate(&scratch);
@@ -83,6 +83,7 @@ warning: apps/old in cluster prod is left as it is: Flux Kustomization old has `
           3. go on
 Projection: each side builds the whole app and keeps the objects of its change type.
 1 entry point is left as before, for the reasons above.
+Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
 "#);
     scratch.commit();
     let gate = gate(&scratch);
@@ -141,8 +142,9 @@ note: the gate of cluster prod suspends on entirely: every object there has a wi
          2. split it
 prod
   apps/prod  Flux Kustomization apps  no kustomization.yaml: Flux makes one
-  base/on    Flux Kustomization on    no apps
+  base/on    Flux Kustomization on
 From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
+After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 1 cluster wait for their windows.
 "#);
     let untouched = |scratch: &Scratch| {
         let is_off = |path: &str| path.contains("/off") || path.contains("/gone");

@@ -15,8 +15,9 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
     ]);
     insta::assert_snapshot!(told(&scratch, &INIT), @r"
     dev, prod
-      components/shop  Flux Kustomization shop  no apps
-    Nothing waits yet: `gitops-windows split --all` divides what is to wait.
+      components/shop  Flux Kustomization shop
+    Nothing waits yet.
+    After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 2 clusters wait for their windows.
     ");
     assert!(!scratch.text("windows.yaml").contains("enabled: false"));
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
@@ -24,12 +25,10 @@ dev, prod
   components/shop  split by projection
     why: components/shop/kustomization.yaml lists files beside its apps
 Projection: each side builds the whole app and keeps the objects of its change type.
+Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
 "#);
     insta::assert_snapshot!(finished(&scratch), @r#"
-dev
-  components/shop  finished (step 3 of 3)
-    shop-rt, shop-rw apply it
-prod
+dev, prod
   components/shop  finished (step 3 of 3)
     shop-rt, shop-rw apply it
 Nothing to change.

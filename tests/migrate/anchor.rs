@@ -45,7 +45,7 @@ fn anchors_hand_over_what_they_named() {
     scratch.expect(0, &["join", "--all", "--yes"]);
     assert_same(&before, &scratch.tree(), "join did not give back what was there");
     scratch.git(&["reset", "--quiet", "--hard"]);
-    step(&scratch, "next: hand over");
+    step(&scratch, "this step: hand over");
     let successor = |name: &str, of: &str| {
         let text =
             format!("{ANCHORED}{ANCHORED_SPEC}").replace("name: &app NAME", &format!("name: {name}-{of}"));
@@ -126,7 +126,7 @@ fn an_entry_point_that_could_not_be_handed_over_is_not_divided() {
             scratch.text("apps/media/player/ks.yaml").contains("prune: false # gitops-windows: was true")
         );
         scratch.commit();
-        step(&scratch, "next: hand over");
+        step(&scratch, "this step: hand over");
         scratch.git(&["reset", "--quiet", "--hard", "HEAD~2"]);
     }
     scratch.write(file, plain).commit();
@@ -147,5 +147,5 @@ fn who_waits_and_can_not_be_told_keeps_an_entry_point_whole() {
     assert!(run.stderr.contains("apps/media/library/app in cluster home is left as it is: line 12 of clusters/home/flux/late.yaml can't be edited: the alias `*waits`"), "{}", run.stderr);
     assert!(run.stderr.contains("1 entry point is left as before"), "{}", run.stderr);
     scratch.commit();
-    step(&scratch, "next: hand over");
+    step(&scratch, "this step: hand over");
 }

@@ -45,7 +45,7 @@ fn what_a_file_outside_of_the_specs_folder_applies_is_moved_by_no_command() {
     let spec = scratch.text("windows.yaml");
     scratch.write("windows.yaml", format!("{spec}layout: {{ gate: fleet/infra/reconciliation-windows, clusterGate: 'fleet/clusters/{{cluster}}/infra/reconciliation-windows' }}\n"));
     scratch.commit();
-    for next in ["next: prepare", "next: hand over", "next: finish"] {
+    for next in ["next: prepare", "this step: hand over", "next: finish"] {
         let run = scratch.expect(0, &["migrate", "--yes"]);
         assert!(run.stderr.contains(next) || next == "next: prepare", "{next} {}", run.stderr);
         scratch.commit();

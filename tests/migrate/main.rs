@@ -37,7 +37,7 @@ fn step(scratch: &Scratch, next: &str) {
 
 fn whole_way(fixture: &str, clusters: &[&str]) {
     let scratch = divided(fixture, clusters);
-    step(&scratch, "next: hand over");
+    step(&scratch, "this step: hand over");
     compare(&scratch, &format!("{fixture}-handed-over"));
     // What the old entry point was is still compared, with what Flux makes of it.
     scratch.expect(0, &["verify"]);

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
 mod absence;
+mod alike;
 mod answers;
 mod app;
 mod cluster;
@@ -18,3 +19,4 @@ mod repository;
 #[path = "../support/mod.rs"]
 mod support;
 mod unlisted;
+mod values;

@@ -1,21 +1,19 @@
 //! HelmReleases behind a window: helm-controller goes on while the Kustomization is suspended.
 
-use serde_json::Value;
-
 use crate::check::code::{FLOATING_CHART, REAL_TIME_VALUES};
 use crate::check::subject::Subject;
+use crate::delivery::values::{HELM, Named, read_by};
 use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::Diagnostic;
 use crate::repo::flux::SOURCES;
-
-const GROUP: &str = "helm.toolkit.fluxcd.io";
+use crate::spec::Spec;
 
 /// Finds HelmReleases that wait for a window and are upgraded outside of it.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for deliveries in subject.clusters().values() {
         for release in deliveries.iter().flat_map(|delivery| &delivery.objects) {
-            if !release.is(GROUP, "HelmRelease") || release.window().is_none() {
+            if !release.is(HELM, "HelmRelease") || release.window().is_none() {
                 continue;
             }
             findings.extend(floating(subject, deliveries, release));
@@ -91,13 +89,10 @@ fn is_exact(version: &str) -> bool {
 
 fn values(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) -> Vec<Diagnostic> {
     let Some(held) = release.window() else { return Vec::new() };
-    let list = release.value()["spec"]["valuesFrom"].as_array();
-    let found = list.into_iter().flatten().filter_map(|item: &Value| {
-        let (kind, name) = (item["kind"].as_str()?, item["name"].as_str()?);
+    let found = read_by(release.value()).filter_map(|Named { kind, namespace, name }| {
         let sources = deliveries.iter().flat_map(|delivery| &delivery.objects);
-        let mut sources = sources.filter(|other| {
-            other.is("", kind) && other.id.name == name && other.id.namespace == release.id.namespace
-        });
+        let mut sources = sources
+            .filter(|other| other.is("", &kind) && other.id.name == name && other.id.namespace == namespace);
         let source = sources.find(|other| other.rank() < release.rank())?;
         Some(
             REAL_TIME_VALUES
@@ -107,10 +102,22 @@ fn values(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) ->
                 ))
                 .at(subject.sources.place(release, &["spec", "valuesFrom"]))
                 .related("this lands at once", subject.sources.place(source, &["metadata", "name"]))
-                .help("give the values the type of the release, by a rule or an annotation"),
+                .help(way_on(subject, release)),
         )
     });
     found.collect()
+}
+
+/// Says how values come to wait with the release that reads them.
+fn way_on(subject: &Subject<'_>, release: &Applied) -> String {
+    let type_of = |spec: &Spec| Some(spec.types.get(release.change_type?)?.name.value.clone());
+    let lacks = |spec: &&Spec| !spec.rules.iter().any(|rule| rule.matcher.is_values);
+    match subject.spec.filter(lacks).and_then(type_of) {
+        Some(name) => format!(
+            "1. put the rule `- {{ valuesOf: HelmRelease, type: {name} }}` before the rule of ConfigMaps\n2. run `gitops-windows sync`"
+        ),
+        None => "give the values the type of the release, by a rule or an annotation".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -18,10 +18,12 @@ use crate::text::did_you_mean;
 /// Finds rules that match no object of any entry point.
 ///
 /// One that matches and never decides is right: an earlier rule or an annotation may go. The three
-/// rules that hold without any are right in every repository.
+/// rules that hold without any are right in every repository, and so is one about values.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let Some(spec) = subject.spec else { return Vec::new() };
-    let says_more = |rule: &&Placed<Rule>| !rule.matcher.matches_all() && !spec.is_default(rule);
+    let says_more = |rule: &&Placed<Rule>| {
+        !rule.matcher.matches_all() && !rule.matcher.is_values && !spec.is_default(rule)
+    };
     let rules: Vec<&Placed<Rule>> = spec.rules.iter().filter(says_more).collect();
     if rules.is_empty() {
         return Vec::new();
@@ -57,7 +59,7 @@ impl<'s> Seen<'s> {
 
     fn any(&self, matcher: &Matcher) -> bool {
         let fits = |(object, app, path): &(&Value, String, Option<String>)| {
-            matches(matcher, object, Context { app, path: path.as_deref() })
+            matches(matcher, object, Context { path: path.as_deref(), ..Context::of_app(app) })
         };
         self.objects.iter().any(fits)
     }
@@ -98,7 +100,7 @@ fn may_be_unseen(subject: &Subject<'_>, matcher: &Matcher) -> bool {
     let root = &subject.model.root;
     subject.snapshot.below(root).any(|(path, _)| {
         let path_of = path.relative_to(root);
-        let context = Context { app: "", path: Some(&path_of) };
+        let context = Context { path: Some(&path_of), ..Context::default() };
         let documents = subject.snapshot.file(path).and_then(manifests).unwrap_or_default();
         let mut found = documents.iter().flat_map(|document| objects(&document.value));
         found.any(|object| matches(&matcher, object, context))
@@ -113,7 +115,8 @@ struct Condition {
 }
 
 fn conditions(matcher: &Matcher) -> Vec<Condition> {
-    let Matcher { kind, api_group, name, namespace, app, label, annotation, path } = matcher.clone();
+    let Matcher { kind, api_group, name, namespace, app, label, annotation, path, is_values: _ } =
+        matcher.clone();
     let none = Matcher::default;
     let pair = |(key, value): &(String, Option<String>)| match value {
         Some(value) => format!("{key}={value}"),

@@ -40,7 +40,7 @@ pub struct Side {
     pub schedule: Option<usize>,
     /// What it waits for without waiting for a window of its own.
     pub awaited: Option<Awaited>,
-    /// Why no split divides it, as far as that is plain without a build.
+    /// Why no split divides it, as far as that is plain without a build; [`None`] also where a build says more.
     pub undivided: Option<Undivided>,
 }
 
@@ -51,6 +51,10 @@ pub enum Undivided {
     Parent,
     /// It is built on what lies in another repository, which a split does not ask the network for.
     Remote,
+    /// No object of it has a window.
+    RealTime,
+    /// Every object of it has a window.
+    Gated,
 }
 
 /// A Flux Kustomization that another one depends on, and that is held back or not in Git.

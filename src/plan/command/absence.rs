@@ -27,7 +27,7 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
             "all that Flux applies from {root} bootstraps Flux itself, so there is nothing to divide"
         ))
         .at(Place::file(root.clone()))
-        .help("add a Flux Kustomization that applies something else first"),
+        .help(OWN_FOLDER),
         (_, 1..) => Diagnostic::error(format!(
             "no Flux Kustomization in {root}{but} builds a folder of this repository: nothing can be divided"
         ))
@@ -61,6 +61,9 @@ fn no_root(model: &Model, root: &RepoPath) -> Diagnostic {
         .at(place)
         .help("write windows.yaml with `clusters: { NAME: { roots: [FOLDER] } }`, and give each name once")
 }
+
+/// How objects that only a root applies come to a Flux Kustomization of their own, without being deleted on the way.
+const OWN_FOLDER: &str = "give the objects that are to wait the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`\nwait until the cluster has applied that\nmove their files into a folder with a Flux Kustomization of its own\nrun `gitops-windows init` again\nwhen the cluster has applied that too, remove the annotation";
 
 const BEGIN: &str = "run it where the repository is, or name what to begin with: `gitops-windows init --cluster edge-01 --app nginx`";
 

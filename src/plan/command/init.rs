@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
+use crate::delivery::gate::LooseJob;
+use crate::delivery::values::is_release;
 use crate::delivery::{ClusterFolders, EntryPoint, Holds, Model, Role};
 use crate::delivery::{Known, Reason, SourceId};
 use crate::diagnostic::{Diagnostic, Place, distinct};
@@ -18,6 +20,7 @@ use crate::plan::{Found, FoundEntry, Holding, Plan, Report, for_people, gate, re
 use crate::render::Renderer;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::listing::listing;
+use crate::repo::manifest::{manifests, objects};
 use crate::repo::{FluxKustomization, Kustomization, Snapshot};
 use crate::schedule::{CronExpr, zone};
 use crate::spec::SCHEMA_FILE;
@@ -25,6 +28,7 @@ use crate::spec::{
     self, AlertDef, LayoutTemplates, NewCluster, NewSpec, NewWindow, NewWindowUse, expand, write_new,
 };
 use crate::template::Templates;
+use crate::text::ranges;
 
 /// What the command line says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -271,9 +275,13 @@ fn new_spec(
     let written = model.all_flux().iter().filter(|one| one.said("suspend").is_boolean()).filter(is_held);
     remarks.extend(written.map(suspend_in_git));
     remarks.extend(model.remarks.iter().cloned());
-    remarks.extend(model.loose_jobs.iter().map(not_taken_over));
+    // What no cluster gets goes on nowhere.
+    let is_alive = |job: &&LooseJob| !model.has_flux() || model.is_taken_in(&job.place.path);
+    remarks.extend(model.loose_jobs.iter().filter(is_alive).map(not_taken_over));
     remarks.extend(not_alive(model));
+    remarks.extend(suggested(model, &clusters));
     flux_defaults(model, &mut new);
+    new.has_releases = has_releases(snapshot, root);
     let adopted = adopt(snapshot, model, root, renderer)?;
     remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
     match adopted {
@@ -284,8 +292,7 @@ fn new_spec(
             new.gate.enabled = said;
             new.gate.namespace = free_namespace(snapshot, model);
             let home = fetched_home(model, root, &clusters, &new.layout);
-            let placed =
-                |folder: &str| if home.is_empty() { folder.to_owned() } else { format!("{home}/{folder}") };
+            let placed = |folder: &str| placed(&home, folder);
             new.layout.gate = placed(&new.layout.gate);
             new.layout.cluster_gate = placed(&new.layout.cluster_gate);
             let is_taken_in = |cluster: &String| {
@@ -316,6 +323,12 @@ fn new_spec(
     Ok((new, remarks, default_window))
 }
 
+/// Puts a folder of the layout below another one, unless it lies there already.
+fn placed(home: &str, folder: &str) -> String {
+    let is_there = folder.strip_prefix(home).is_some_and(|rest| rest.starts_with('/'));
+    if ["", "."].contains(&home) || is_there { folder.to_owned() } else { format!("{home}/{folder}") }
+}
+
 /// Returns the folder below which gates go, relative to that of the spec: empty, or the first around the roots of
 /// clusters in which Flux fetches the gate of each. Where there is none, the plan is refused.
 fn fetched_home(
@@ -326,7 +339,8 @@ fn fetched_home(
 ) -> String {
     let fits = |home: &RepoPath| {
         let is_fetched = |cluster: &str, folder: &str| {
-            let file = home.join(folder).and_then(|folder| folder.join(FILE_NAMES[0]));
+            let folder = placed(&home.relative_to(root), folder);
+            let file = root.join(&folder).and_then(|folder| folder.join(FILE_NAMES[0]));
             file.is_ok_and(|file| model.delivered.is_fetched_by(cluster, &file))
         };
         clusters.iter().all(|cluster| {
@@ -400,6 +414,33 @@ fn take_over(
         );
     }
     !found && !said
+}
+
+/// Tells whether a file below a folder declares a HelmRelease.
+fn has_releases(snapshot: &Snapshot, root: &RepoPath) -> bool {
+    let texts = snapshot
+        .below(root)
+        .filter_map(|(path, _)| snapshot.file(path))
+        .filter_map(|file| Some((file.text()?, file)));
+    let mut likely = texts.filter(|(text, _)| text.contains("kind: HelmRelease")).map(|(_, file)| file);
+    likely.any(|file| {
+        let documents = manifests(file).unwrap_or_default();
+        documents.iter().flat_map(|document| objects(&document.value)).any(is_release)
+    })
+}
+
+/// Says that nothing but folders tells of clusters.
+fn suggested(model: &Model, clusters: &BTreeSet<String>) -> Option<Diagnostic> {
+    let is_said = model.has_flux() || !model.known().is_empty();
+    let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
+    let names = ranges(names.into_iter()).join(", ");
+    (!is_said && !clusters.is_empty()).then(|| {
+        Diagnostic::note(format!(
+            "no Flux Kustomization of a cluster is in Git. Folders alone suggest the clusters {names}"
+        ))
+        .at(Place::file(model.root.clone()))
+        .help("remove from windows.yaml what is no cluster\nor name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`")
+    })
 }
 
 /// Says in one line that no cluster gets some Flux Kustomizations.

@@ -295,23 +295,44 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
 
 /// Says what a gate begins to hold back without a split.
 fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Diagnostic> {
-    let new = |cluster: &ClusterGate| {
+    let mut found: Vec<(&str, Vec<&GateTarget>)> = Vec::new();
+    for cluster in gates.clusters.iter().filter(|cluster| !adopted::is_adopted(builder, &cluster.folder)) {
         let is_new = |target: &&GateTarget| input.model.closings.any(&cluster.cluster, target).is_none();
-        let targets = cluster.whole.iter().filter(is_new);
-        (cluster.cluster.clone(), shown(targets, input.spec))
-    };
-    let ours = gates.clusters.iter().filter(|cluster| !adopted::is_adopted(builder, &cluster.folder));
-    let found = ours.map(new).filter(|(_, names)| !names.is_empty());
-    found
-        .map(|(cluster, names)| {
-            Diagnostic::note(format!(
-                "the gate of cluster {cluster} suspends {names} entirely: every object there has a window"
-            ))
+        let targets: Vec<&GateTarget> = cluster.whole.iter().filter(is_new).collect();
+        if !targets.is_empty() {
+            found.push((&cluster.cluster, targets));
+        }
+    }
+    let distinct: BTreeSet<&Vec<&GateTarget>> = found.iter().map(|(_, targets)| targets).collect();
+    let told = |message: String, is_cut: bool| {
+        let all = if is_cut { " (`gitops-windows when --verbose` names all)" } else { "" };
+        Diagnostic::note(format!("{message}{all} entirely: every object there has a window"))
             .at(Place::file(input.spec.path.clone()))
             .help("give objects that must not wait a real-time type under `rules`\nsplit it")
-        })
-        .collect()
+    };
+    if distinct.len() > MOST_NOTES {
+        let count: usize = found.iter().map(|(_, targets)| targets.len()).sum();
+        let message = format!("gates of {} clusters suspend {count} Flux Kustomizations", found.len());
+        return vec![told(message, true)];
+    }
+    let note = |(cluster, targets): &(&str, Vec<&GateTarget>)| {
+        let most = if targets.len() > MOST_TARGETS + 1 { MOST_TARGETS } else { targets.len() };
+        let names = shown(targets[..most].iter().copied(), input.spec);
+        let (more, is_cut) = match targets.len() - most {
+            0 => (String::new(), false),
+            more => (format!(" and {more} more"), true),
+        };
+        let off = if input.spec.gate_enabled(cluster) { "" } else { ", once enabled," };
+        told(format!("the gate of cluster {cluster}{off} suspends {names}{more}"), is_cut)
+    };
+    found.iter().map(note).collect()
 }
+
+/// How many clusters with different answers are told one by one.
+const MOST_NOTES: usize = 3;
+
+/// How many Flux Kustomizations a note names.
+const MOST_TARGETS: usize = 5;
 
 /// A Flux Kustomization that waits for one that is suspended stops at the next commit ("revision is
 /// not up to date", kustomize-controller `checkDependencies`).

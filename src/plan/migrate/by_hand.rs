@@ -74,12 +74,12 @@ pub fn advice(input: &Input<'_>, one: &Move<'_>) -> Diagnostic {
     let entry = input.model.entry(&one.whole);
     let name = entry.map_or_else(|| one.whole.name().unwrap_or("apps"), |entry| input.model.name_of(entry));
     Diagnostic::note(format!(
-        "no Flux Kustomization in Git applies {} in cluster {}. Each step is a command for you",
+        "no Flux Kustomization in Git applies {} in cluster {}. Each step is a command for you, about `{name}`, as its folder suggests",
         one.whole, one.cluster
     ))
     .at(Place::file(one.whole.clone()))
     .help(format!(
-        "wait after each command until the cluster is ready\nor, to keep all of its fields, commit the output of `flux export kustomization {name} --namespace {}` and migrate that",
+        "give the commands its real name, which `flux get kustomizations --all-namespaces` lists\nwait after each command until the cluster is ready\nor commit the output of `flux export kustomization {name} --namespace {}`, with all of its fields, and migrate that",
         input.spec.flux.namespace
     ))
 }

@@ -39,7 +39,8 @@ impl EntrySplit<'_, '_> {
                 reason: "it renders no objects".into(),
             });
         }
-        let split = FolderSplit::new(self.input.spec, &self.input.model.graph, &child.app);
+        let values = typed.values();
+        let split = FolderSplit::new(self.input.spec, &self.input.model.graph, &child.app, &values);
         let mut trial = builder.clone();
         let plain = if self.is_own(&child.folder) {
             let sides = self.input.sides_in(&self.entry.path, &self.entry.cluster);

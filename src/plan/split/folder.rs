@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use crate::delivery::base_part;
 use crate::delivery::classify::{Context, classify};
+use crate::delivery::values::Values;
 use crate::path::RepoPath;
 use crate::plan::edit::parts::Parts;
 use crate::plan::edit::resources::{Item, respell, rewrite};
@@ -38,15 +39,16 @@ pub struct FolderSplit<'a> {
     spec: &'a Spec,
     graph: &'a Graph,
     app: String,
+    values: &'a Values,
 }
 
 /// Where the parts of a folder go, by the name of the type.
 pub type Destination<'a> = &'a dyn Fn(usize) -> Option<RepoPath>;
 
 impl<'a> FolderSplit<'a> {
-    /// Prepares to split the folders of an app.
-    pub fn new(spec: &'a Spec, graph: &'a Graph, app: &str) -> FolderSplit<'a> {
-        FolderSplit { spec, graph, app: app.to_owned() }
+    /// Prepares to split the folders of an app, of which HelmReleases read these values.
+    pub fn new(spec: &'a Spec, graph: &'a Graph, app: &str, values: &'a Values) -> FolderSplit<'a> {
+        FolderSplit { spec, graph, app: app.to_owned(), values }
     }
 
     /// Recognises a folder that was split before: it lists its own parts and nothing else.
@@ -152,7 +154,7 @@ impl<'a> FolderSplit<'a> {
         let file = builder.now().file(&path).ok_or_else(|| format!("{path} is missing"))?;
         let documents = manifests(file).ok_or_else(|| format!("{path} can't be read as YAML"))?;
         let relative = path.relative_to(&self.spec.folder());
-        let context = Context { app: &self.app, path: Some(&relative) };
+        let context = Context { app: &self.app, path: Some(&relative), values: Some(self.values) };
         let mut types: Vec<(usize, usize)> = Vec::new();
         let executable = file.executable;
         for document in &documents {

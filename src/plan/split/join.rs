@@ -49,8 +49,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
                 freed.extend(folders);
                 builder = trial;
                 let mut outcome = EntryOutcome::of(entry);
-                outcome.way = Way::Plain;
-                outcome.reason = "its parts are one again".into();
+                outcome.way = Way::Joined;
                 outcomes.push(outcome);
             }
             Ok(None) => {}

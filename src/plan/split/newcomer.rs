@@ -5,6 +5,7 @@
 //! sides is judged as every such move is.
 
 use crate::delivery::EntryPoint;
+use crate::delivery::values::Values;
 use crate::delivery::{Child, Input, Sides, base_part, children};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::is_ours;
@@ -74,7 +75,8 @@ impl Newcomer<'_> {
 
 /// Tells whether a folder is a part that a split made: by the layout, or beside another of its name.
 fn is_part(input: &Input<'_>, sides: &Sides, whole: &RepoPath, side: &EntryPoint, child: &Child) -> bool {
-    let split = FolderSplit::new(input.spec, &input.model.graph, &child.app);
+    let values = Values::default();
+    let split = FolderSplit::new(input.spec, &input.model.graph, &child.app, &values);
     let of_base = |base: RepoPath| {
         let mut names = input.spec.types.iter().map(|change_type| change_type.name.value.as_str());
         names.any(|name| base_part(input.spec, &base, name).as_ref() == Some(&child.folder))

@@ -12,7 +12,7 @@
 
 use serde_json::Value;
 
-use crate::delivery::classify::wildcard;
+use crate::delivery::classify::{Context, matches, wildcard};
 use crate::repo::manifest::ObjectId;
 use crate::spec::{Matcher, Spec};
 use crate::yaml::quote;
@@ -225,6 +225,7 @@ impl Selector {
     fn of_rule(matcher: &Matcher, app: &str) -> Option<Selector> {
         if matcher.app.as_ref().is_some_and(|wanted| !wildcard(wanted, app))
             || matcher.path.is_some()
+            || matcher.is_values
             || matcher.api_group.as_deref() == Some("")
         {
             return None;
@@ -266,16 +267,16 @@ impl Selector {
 
 /// Tells whether the rules, said as selectors in a projection of this app, give an object its type.
 ///
-/// A rule on `path` or on the core API group can't be said to kustomize, and an annotation of the
+/// A rule on `path`, on the core API group or on values can't be said to kustomize, and an annotation of the
 /// object itself goes before all rules: such objects are listed by name.
 pub fn is_exception(spec: &Spec, app: &str, object: &Value, change_type: usize) -> bool {
-    let context = crate::delivery::classify::Context { app, path: None };
+    let context = Context::of_app(app);
     let type_of = |name: &str| position_of(spec, name);
     let is_namespace = object["kind"] == "Namespace";
     let names_namespace = spec.rules.iter().any(|rule| rule.matcher.kind.as_deref() == Some("Namespace"));
     let by_rule = spec.rules.iter().find(|rule| {
         (Selector::of_rule(&rule.matcher, app).is_some() || rule.matcher.matches_all())
-            && crate::delivery::classify::matches(&rule.matcher, object, context)
+            && matches(&rule.matcher, object, context)
     });
     let selected = match by_rule {
         _ if is_namespace && !names_namespace => 0,

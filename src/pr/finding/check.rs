@@ -9,8 +9,10 @@ use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::pr::clock::Clock;
 use crate::pr::finding::near::near;
+use crate::pr::finding::values::values;
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::{Landing, State};
+use crate::pr::report::Line;
 use crate::pr::tree::Tree;
 use crate::render::Renderer;
 use crate::repo::flux::{GROUP, SOURCES};
@@ -43,6 +45,7 @@ pub(super) fn check(
     clock: &Clock<'_>,
     comparison: &Comparison<'_>,
     landings: &[Landing],
+    changes: &[Line],
     standards: &Standards<'_>,
     renderer: &dyn Renderer,
 ) -> Vec<Finding> {
@@ -54,6 +57,7 @@ pub(super) fn check(
     let is_near = |entry: &EntryPoint| near.contains(&(entry.cluster.clone(), entry.path.clone()));
     let before = Subject::of(clock.before.world, clock.before.spec, renderer, is_near);
     let after = Subject::of(clock.after.world, clock.after.spec, renderer, is_near);
+    let early = values(clock, changes, &after);
     let mut on_the_way = history(&before, &after);
     on_the_way.retain(|told| !has_code(&told.finding, &TOLD));
     let mut new = news(&standards, before, &after);
@@ -68,6 +72,7 @@ pub(super) fn check(
     let of_history = |told: &Told| of_history(clock, comparison, landings, told);
     let mut found: Vec<Finding> = on_the_way.iter().filter_map(of_history).collect();
     found.extend(new.iter().map(|finding| of_check(finding, "", None, None)));
+    found.extend(early);
     found
 }
 

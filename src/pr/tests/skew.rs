@@ -93,6 +93,29 @@ fn releases_need_their_values() {
 }
 
 #[test]
+fn a_release_that_waits_is_upgraded_at_once_by_values_that_do_not() {
+    let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: { name: cache, namespace: shop }\nspec:\n  \
+         interval: 1h\n  chart: { spec: { chart: redis, version: 1.0.0, sourceRef: { kind: HelmRepository, name: charts } } }\n  \
+         valuesFrom: [{ kind: ConfigMap, name: values }]\n";
+    let base = with(
+        &files(),
+        &[
+            ("apps/apps-rw/kustomization.yaml", "deployment.yaml", "deployment.yaml, release.yaml"),
+            ("apps/apps-rw/release.yaml", "", release),
+            ("apps/apps-rt/kustomization.yaml", "settings.yaml", "settings.yaml, values.yaml"),
+            ("apps/apps-rt/values.yaml", "", &map("values", "values.yaml: 'a: 1'")),
+        ],
+    );
+    let changed = with(&base, &[("apps/apps-rt/values.yaml", "a: 1", "a: 2")]);
+    let early = |report| told(&report, &[Topic::OutsideWindow]);
+    let found = early(compared(&base, &changed));
+    assert!(found.len() == 1 && found[0].contains("They upgrade it outside of the window"), "{found:?}");
+    assert_eq!(early(compared_at(OPEN, &base, &changed)), Vec::<String>::new());
+    let other = with(&base, &[(SETTINGS, "a: '1'", "a: '2'")]);
+    assert_eq!(early(compared(&base, &other)), Vec::<String>::new());
+}
+
+#[test]
 fn what_the_part_that_differs_suspects_is_asked_of_the_whole() {
     // Another Flux Kustomization brings the same object under a name that stands in no file.
     let lend = with(

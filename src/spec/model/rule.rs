@@ -31,6 +31,8 @@ pub struct Matcher {
     /// A glob over the file's path, relative to the spec's folder: `*` within a segment, `**`
     /// over segments, `?` one character.
     pub path: Option<String>,
+    /// Whether a HelmRelease of the rule's own type reads the object by `spec.valuesFrom`.
+    pub is_values: bool,
 }
 
 impl Matcher {
@@ -52,5 +54,6 @@ impl Matcher {
             && asks_no_more(&self.label, &other.label)
             && asks_no_more(&self.annotation, &other.annotation)
             && asks_no_more(&self.path, &other.path)
+            && (!self.is_values || other.is_values)
     }
 }

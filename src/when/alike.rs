@@ -1,0 +1,137 @@
+//! Entry points that no split divides, as all of their objects wait alike.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::delivery::Input;
+use crate::delivery::classify::{Context, Reason, classify};
+use crate::delivery::fleet::Undivided;
+use crate::delivery::parent;
+use crate::path::RepoPath;
+use crate::repo::manifest::{manifests, objects};
+use crate::repo::{Target, built};
+use crate::spec::{Matcher, Placed, Rule};
+use crate::when::note::is_unheld;
+use crate::when::{Answer, Line};
+
+impl Answer {
+    /// Finds the entry points of which every object has a window, or none, and those that apply Flux Kustomizations alone.
+    ///
+    /// Only those are built whose files do not show objects of both sorts already.
+    #[must_use]
+    pub fn with_types(mut self, input: &Input<'_>) -> Answer {
+        let is_parent = |line: &Line| line.undivided == Some(Undivided::Parent);
+        let is_open = |line: &&mut Line| is_unheld(line) && (line.undivided.is_none() || is_parent(line));
+        let open: Vec<&mut Line> = self.lines.iter_mut().filter(is_open).collect();
+        let folders: BTreeSet<RepoPath> = open.iter().filter_map(|line| line.folder.clone()).collect();
+        let parents: BTreeSet<RepoPath> =
+            open.iter().filter(|line| is_parent(line)).filter_map(|line| line.folder.clone()).collect();
+        let seen: BTreeMap<&RepoPath, Seen> =
+            folders.iter().map(|folder| (folder, Seen::of(input, folder))).collect();
+        let is_open = |folder: &&RepoPath| seen[folder].sorts.len() < 2 && seen[folder].verdict().is_none();
+        let alike: BTreeSet<&RepoPath> =
+            folders.iter().filter(|folder| parents.contains(*folder) || is_open(folder)).collect();
+        input.prepare(alike.iter().copied());
+        for line in open {
+            let entry = line.folder.as_ref().filter(|folder| alike.contains(folder));
+            let entry = entry.and_then(|folder| input.model.entry(folder));
+            let typed = entry.and_then(|entry| input.typed_entry(input.snapshot, entry).ok());
+            let shown = line.folder.as_ref().and_then(|folder| seen.get(folder)).and_then(Seen::verdict);
+            line.undivided = typed.map_or(line.undivided.or(shown), |typed| {
+                // With an app beside them, Flux Kustomizations are objects like others.
+                if parent::reason(input.model, &typed.objects).is_some() {
+                    return Some(Undivided::Parent);
+                }
+                verdict(input, typed.present())
+            });
+        }
+        self
+    }
+}
+
+/// Tells whether all of these types have a window, or none; `None` where some do, or there is nothing.
+fn verdict(input: &Input<'_>, types: Vec<usize>) -> Option<Undivided> {
+    let sorts: BTreeSet<bool> =
+        types.into_iter().map(|position| input.spec.types[position].is_real_time()).collect();
+    match sorts.into_iter().collect::<Vec<_>>()[..] {
+        [true] => Some(Undivided::RealTime),
+        [false] => Some(Undivided::Gated),
+        _ => None,
+    }
+}
+
+/// What the files of an entry point show of its objects.
+#[derive(Default)]
+struct Seen {
+    /// Whether there are real-time objects, and others.
+    sorts: BTreeSet<bool>,
+    /// Whether a build would show nothing else.
+    is_all: bool,
+}
+
+impl Seen {
+    fn of(input: &Input<'_>, entry: &RepoPath) -> Seen {
+        let (root, graph) = (input.spec.folder(), &input.model.graph);
+        let is_by_kind = |rule: &Placed<Rule>| {
+            let Matcher { kind, api_group, .. } = rule.matcher.clone();
+            rule.matcher == Matcher { kind, api_group, ..Matcher::default() }
+        };
+        let mut seen =
+            Seen { is_all: graph.has(entry) && input.spec.rules.iter().all(is_by_kind), ..Seen::default() };
+        if input.spec.rules.iter().any(|rule| rule.matcher.app.is_some() || rule.matcher.is_values) {
+            return seen;
+        }
+        for list in built(graph, entry).iter().filter_map(|folder| graph.get(folder)) {
+            seen.is_all &= list.keys().all(|key| KIND_STAYS.contains(&key.to_lowercase().as_str()));
+            for reference in list.resources() {
+                let Target::Path(path) = &reference.target else {
+                    seen.is_all = false;
+                    continue;
+                };
+                if graph.has(&graph.real(path)) {
+                    continue;
+                }
+                let Some(documents) = input.snapshot.file(path).and_then(manifests) else {
+                    seen.is_all = false;
+                    continue;
+                };
+                let below = path.relative_to(&root);
+                let context = Context { path: Some(&below), ..Context::default() };
+                for object in documents.iter().flat_map(|document| objects(&document.value)) {
+                    match classify(input.spec, object, context) {
+                        Ok(own) if own.reason != Reason::Gate => {
+                            seen.sorts.insert(input.spec.types[own.change_type].is_real_time());
+                        }
+                        Ok(_) => {}
+                        Err(_) => seen.is_all = false,
+                    }
+                }
+            }
+        }
+        seen
+    }
+
+    /// Says what no build could say otherwise.
+    fn verdict(&self) -> Option<Undivided> {
+        match self.sorts.iter().collect::<Vec<_>>()[..] {
+            [true] if self.is_all => Some(Undivided::RealTime),
+            [false] if self.is_all => Some(Undivided::Gated),
+            _ => None,
+        }
+    }
+}
+
+/// The fields of a kustomization, in small letters, that neither make nor remove objects, nor change a kind.
+const KIND_STAYS: [&str; 12] = [
+    "apiversion",
+    "kind",
+    "metadata",
+    "resources",
+    "namespace",
+    "nameprefix",
+    "namesuffix",
+    "commonlabels",
+    "labels",
+    "commonannotations",
+    "images",
+    "replicas",
+];
