@@ -203,8 +203,9 @@ fn carried<'a>(input: &Input<'a>, entry: &EntryPoint, idle: &BTreeSet<String>) -
     let is_written = |one: &&FluxKustomization| {
         one.name == NAME && input.snapshot.file(&one.file).map(ownership) == Some(Ownership::Ours)
     };
-    let is_alone = gate == entry.path;
-    if (is_alone && own.is_empty()) || !own.iter().all(is_written) {
+    // Flux lists a folder in a root without a list by itself, so that it goes with its files.
+    let is_of_others = gate == entry.path && own.is_empty() && entry.through.is_none();
+    if is_of_others || !own.iter().all(is_written) {
         return Carried::ByHand;
     }
     Carried::Ours { gate, own }
