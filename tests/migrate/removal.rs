@@ -60,13 +60,21 @@ fn gone_the_way(scratch: Scratch) -> Gone {
 fn clusters(scratch: &Scratch) -> Vec<String> {
     let spec = scratch.text("windows.yaml");
     let own = spec.lines().skip_while(|line| !line.starts_with("clusters:")).skip(1);
-    let own = own.take_while(|line| line.starts_with(' '));
-    own.filter_map(|line| Some(line.trim().strip_suffix(": {}")?.to_owned())).collect()
+    let own = own.take_while(|line| line.starts_with(' ')).filter(|line| !line.starts_with("   "));
+    own.filter_map(|line| Some(line.trim().split_once(':')?.0.to_owned())).collect()
 }
 
-/// Takes the line of a cluster out of the spec, as people do.
-fn forget(scratch: &Scratch, cluster: &str) {
-    scratch.replace("windows.yaml", &format!("  {cluster}: {{}}\n"), "");
+/// Takes a cluster out of the spec, as people do. Where the spec says its roots, these have to stay while its gate goes.
+fn forget(scratch: &Scratch, cluster: &str, keeps_roots: bool) {
+    let spec = scratch.text("windows.yaml");
+    let roots = format!("  {cluster}:\n    roots: clusters/{cluster}\n");
+    if keeps_roots && spec.contains(&roots) {
+        scratch.replace("windows.yaml", &roots, &format!("{roots}    hasGate: false\n"));
+    } else if spec.contains(&roots) {
+        scratch.replace("windows.yaml", &roots, "");
+    } else {
+        scratch.replace("windows.yaml", &format!("  {cluster}: {{}}\n"), "");
+    }
 }
 
 /// Returns what clusters delete by the last commit, by cluster and kind.
@@ -86,7 +94,7 @@ fn deleted(scratch: &Scratch) -> BTreeSet<(String, String)> {
 /// Removes the gate of a cluster by the commands of docs/ways.md.
 #[track_caller]
 fn remove_gate(scratch: &Scratch, cluster: &str) {
-    forget(scratch, cluster);
+    forget(scratch, cluster, true);
     scratch.commit();
     let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
     scratch.commit();
@@ -120,9 +128,12 @@ fn a_cluster_is_retired_in_every_layout() {
         let scratch = gone_the_way(Scratch::fixture(layout)).scratch;
         let clusters = clusters(&scratch);
         eprintln!("{layout} {clusters:?}");
-        let Some(cluster) = clusters.last().filter(|one| scratch.top().join("clusters").join(one).exists()) else { return };
+        let Some(cluster) = clusters.last().filter(|one| scratch.top().join("clusters").join(one).exists())
+        else {
+            return;
+        };
         scratch.git(&["rm", "--quiet", "-r", &format!("clusters/{cluster}")]);
-        forget(&scratch, cluster);
+        forget(&scratch, cluster, false);
         scratch.commit();
         let run = scratch.expect(0, &["sync"]);
         assert!(run.stderr.contains("Nothing to change."), "{layout}: {}", run.stderr);
@@ -142,19 +153,43 @@ fn the_tool_goes_in_every_layout() {
             nothing_is_deleted(&scratch);
             // Flux Kustomizations go, and leave their objects to the old one.
             let lost = deleted(&scratch);
-            assert!(lost.iter().all(|(_, object)| object.starts_with("Kustomization ")), "{layout}: {lost:?}");
+            assert!(
+                lost.iter().all(|(_, object)| object.starts_with("Kustomization ")),
+                "{layout}: {lost:?}"
+            );
         }
         if splits > 0 {
             scratch.take(&["join", "--all", "--yes"]);
             nothing_is_deleted(&scratch);
         }
         for cluster in clusters(&scratch) {
-            forget(&scratch, &cluster);
+            forget(&scratch, &cluster, false);
         }
         scratch.commit();
         let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
-        scratch.git(&["rm", "--quiet", "-r", "infra/reconciliation-windows", "windows.yaml", "windows.schema.json"]);
+        scratch.git(&[
+            "rm",
+            "--quiet",
+            "-r",
+            "infra/reconciliation-windows",
+            "windows.yaml",
+            "windows.schema.json",
+        ]);
         scratch.commit();
         assert_eq!(scratch.git(&["diff", "--stat", "before"]), "", "{layout}: {}", run.stderr);
     });
+}
+
+/// Nobody else knows that its CronJobs go on.
+#[test]
+fn a_gate_is_told_of_where_the_roots_of_its_cluster_went_from_the_spec() {
+    let scratch = gone_the_way(Scratch::fixture("sample")).scratch;
+    forget(&scratch, "edge-02", false);
+    scratch.commit();
+    let said =
+        "clusters/edge-02/infra/reconciliation-windows holds a gate of a cluster that is not in windows.yaml";
+    let run = scratch.expect(0, &["sync", "--allow-deletion"]);
+    assert!(run.stderr.contains(said) && run.stderr.contains("`hasGate: false`"), "{}", run.stderr);
+    let run = scratch.expect(0, &["check"]);
+    assert!(run.stdout.contains(said) && run.stdout.contains("GW065"), "{}", run.stdout);
 }

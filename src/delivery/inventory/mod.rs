@@ -106,9 +106,11 @@ pub fn inventories(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) 
 
 /// Builds what the Flux Kustomizations apply that FluxInstances make: no file has these.
 pub fn synced(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) -> Vec<Inventory> {
-    let roots = model.delivered.all.iter().flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));
+    let roots =
+        model.delivered.all.iter().flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));
     let made = roots.filter(|(_, root)| root.written.is_none());
-    let made: Vec<_> = made.filter_map(|(cluster, root)| Some((cluster, root, root.kustomization.as_ref()?))).collect();
+    let made: Vec<_> =
+        made.filter_map(|(cluster, root)| Some((cluster, root, root.kustomization.as_ref()?))).collect();
     let requests: Vec<Request> =
         made.iter().map(|(_, root, value)| Request::flux(root.folder.clone(), &value["spec"])).collect();
     let results = if requests.is_empty() { Vec::new() } else { renderer.render(snapshot, &requests) };
