@@ -193,3 +193,47 @@ fn a_gate_is_told_of_where_the_roots_of_its_cluster_went_from_the_spec() {
     let run = scratch.expect(0, &["check"]);
     assert!(run.stdout.contains(said) && run.stdout.contains("GW065"), "{}", run.stdout);
 }
+
+/// What the tool wrote conflicts then, and can be written anew.
+#[test]
+fn the_way_back_after_the_gates_have_changed() {
+    let Gone { scratch, migrates, .. } = gone_the_way(Scratch::fixture("overlays"));
+    let steps: Vec<String> =
+        (0..migrates).map(|back| scratch.git(&["rev-parse", &format!("HEAD~{back}")])).collect();
+    scratch.take(&["sync", "--every", "5m", "--yes"]);
+    for (index, step) in steps.iter().enumerate() {
+        let revert = std::process::Command::new("git")
+            .args(["revert", "--no-commit", step.trim()])
+            .current_dir(scratch.top())
+            .output()
+            .unwrap();
+        assert_eq!(revert.status.success(), index > 0, "{revert:?}");
+        if index == 0 {
+            let told = scratch.expect(4, &["sync", "--yes", "--allow-dirty"]).stderr;
+            insta::assert_snapshot!("generated_files_with_conflict_markers", told);
+        }
+        scratch.git(&["checkout", "HEAD", "--", "*reconciliation-windows/*"]);
+        scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+        scratch.commit();
+        scratch.expect(0, &["verify", "--base", "HEAD~1"]);
+        nothing_is_deleted(&scratch);
+        assert!(scratch.expect(0, &["sync"]).stderr.ends_with("Nothing to change.\n"));
+    }
+    scratch.take(&["join", "--all", "--yes"]);
+    nothing_is_deleted(&scratch);
+    for cluster in clusters(&scratch) {
+        forget(&scratch, &cluster, false);
+    }
+    scratch.commit();
+    scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
+    scratch.git(&[
+        "rm",
+        "--quiet",
+        "-r",
+        "infra/reconciliation-windows",
+        "windows.yaml",
+        "windows.schema.json",
+    ]);
+    scratch.commit();
+    assert_eq!(scratch.git(&["diff", "--stat", "before"]), "");
+}
