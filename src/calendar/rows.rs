@@ -124,7 +124,7 @@ impl Calendar {
                         clusters: Vec::new(),
                         enabled,
                         first_closing,
-                        times: found.times.clone(),
+                        times: found.times_since(schedule, first_closing, from),
                         freezes: found.freezes.clone(),
                         overrides: found.overrides.clone(),
                         race: found.race,
@@ -175,5 +175,26 @@ impl Found {
             within
         };
         Found { times, freezes: shown(freezes), overrides: shown(overrides), race, is_cut }
+    }
+
+    /// Returns the times that are open where the windows count only from the first closing: before it nothing closes.
+    fn times_since(
+        &self,
+        schedule: &GateSchedule,
+        first: Option<Timestamp>,
+        from: Timestamp,
+    ) -> Vec<OpenTime> {
+        let Some(first) = first.filter(|first| *first > from) else { return self.times.clone() };
+        let later = self.times.iter().filter(|time| time.interval.close > first);
+        let later = later.map(|time| {
+            let interval = Interval { open: time.interval.open.max(first), ..time.interval };
+            OpenTime { interval, ..time.clone() }
+        });
+        let until = OpenTime {
+            interval: Interval { open: from, close: first },
+            zone: schedule.zone(schedule.window_at(first, false)),
+            reason: None,
+        };
+        std::iter::once(until).chain(later).collect()
     }
 }

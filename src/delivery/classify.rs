@@ -110,7 +110,11 @@ pub fn lies_in_gate(spec: &Spec, path: &str) -> bool {
     let last = spec.layout.cluster_gate.rsplit('}').next().unwrap_or_default();
     is_in(&spec.layout.gate)
         || (path.contains(last)
-            && spec.clusters.keys().any(|cluster| is_in(&spec.gate_folder_below(cluster))))
+            && spec
+                .clusters
+                .keys()
+                .chain(spec.ungated.keys())
+                .any(|cluster| is_in(&spec.gate_folder_below(cluster))))
 }
 
 fn type_names(spec: &Spec) -> String {

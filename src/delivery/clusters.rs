@@ -43,7 +43,11 @@ impl Known {
             let joined = |cluster: &spec::Cluster| -> Vec<RepoPath> {
                 of(cluster).iter().filter_map(|path| spec.folder().join(path).ok()).collect()
             };
-            let all = spec.clusters.iter().map(|(name, cluster)| (name.clone(), joined(cluster)));
+            let all = spec
+                .clusters
+                .iter()
+                .chain(&spec.ungated)
+                .map(|(name, cluster)| (name.clone(), joined(cluster)));
             all.filter(|(_, folders)| !folders.is_empty()).collect()
         };
         let gate = |name: &String| Some((name.clone(), spec.gate_folder(name).ok()?));
@@ -51,7 +55,7 @@ impl Known {
         Known {
             paths: folders(&|cluster| &cluster.paths),
             roots: folders(&|cluster| &cluster.roots),
-            gates: spec.clusters.keys().filter_map(gate).collect(),
+            gates: spec.clusters.keys().chain(spec.ungated.keys()).filter_map(gate).collect(),
             sides: Some((spec.layout.entry_point.clone(), types)),
             pushed: pushed(spec),
         }

@@ -18,6 +18,9 @@ use crate::spec::exceptions::is_endless;
 /// How many `dependsOn` are followed one after another; Flux refuses cycles only when it meets them.
 pub(super) const DEEPEST: usize = 64;
 
+/// How many openings are looked at for one that is long enough after a commit to have it.
+const MOST_OPENINGS: usize = 64;
+
 /// When Flux Kustomizations of one cluster apply a commit, by namespace and name, as far as it was worked out: many may
 /// depend on one.
 type Known<'k> = BTreeMap<(&'k str, &'k str), Landing>;
@@ -92,7 +95,8 @@ impl Tree<'_> {
         let interval = duration_of(applier.spec(), "interval");
         let until =
             |start: Option<Timestamp>| start.zip(interval).and_then(|(at, interval)| after(at, interval));
-        let told = |landing: Landing| match (interval, said) {
+        let release = source.as_ref().and_then(|(cluster, source)| cluster.release(source));
+        let with_reason = |landing: Landing| match (interval, said) {
             (None, _) => landing.because(format!("Git does not say the interval of {}", one.name())),
             (_, None) => {
                 let source = source.as_ref().map_or_else(|| one.source(), |(_, source)| source.clone());
@@ -103,6 +107,7 @@ impl Tree<'_> {
             }
             _ => landing,
         };
+        let told = |landing: Landing| with_reason(Landing { release, ..landing });
         let Some(hold) = self.hold(applier) else {
             return told(Landing::at_once(merged, until(arrives)));
         };
@@ -120,6 +125,7 @@ impl Tree<'_> {
             return Landing {
                 window: Some(name),
                 window_of,
+                release,
                 ..Landing::unknown(format!("when {} is not known", hold.opening()))
             };
         };
@@ -138,6 +144,7 @@ impl Tree<'_> {
             first_closing,
             since,
             outruns: false,
+            release,
             reason: None,
         };
         let until = |start: Option<Timestamp>| until(start).and_then(|at| after(at, tick));
@@ -145,32 +152,44 @@ impl Tree<'_> {
         let seen = if self.is_held(applier) { fetched + tick } else { fetched };
         let arrives = after(merged, seen);
         let before = |close: Option<Timestamp>| close?.checked_sub(seen).ok();
-        let landing = match (times.open, times.next_open) {
-            (true, next) => {
-                let deadline = before(times.next_close);
-                if times.next_close.is_none_or(|close| arrives.is_some_and(|arrives| arrives < close)) {
-                    window(merged, until(arrives), deadline)
-                } else {
-                    // It may come too late for this opening.
-                    let reason = "the window may close before the commit is fetched";
-                    window(merged, until(next), deadline).because(reason)
+        // A resumed Flux Kustomization and a new artifact are reconciled at once (kustomize-controller,
+        // `SetupWithManager`), so what is fetched before a closing lands before it.
+        let lands = |open: Timestamp, close: Option<Timestamp>| {
+            let from = arrives.map(|at| at.max(open));
+            let is_in_time = close.is_none_or(|close| from.is_some_and(|from| from < close));
+            is_in_time.then(|| until(from).map(|at| close.map_or(at, |close| at.min(close))))
+        };
+        // Else it may come too late for this opening.
+        let later = || {
+            let mut close = times.next_close?;
+            for _ in 0..MOST_OPENINGS {
+                let next = gate(close)?.times;
+                if let Some(latest) = lands(next.next_open?, next.next_close) {
+                    return latest;
                 }
+                close = next.next_close?;
             }
+            None
+        };
+        let unsure = "the window may close before the commit is fetched";
+        let opens = |open: Timestamp| match lands(open, times.next_close) {
+            Some(latest) => window(open, latest, before(times.next_close)),
+            None => window(open, later(), before(times.next_close)).because(unsure),
+        };
+        let landing = match (times.open, times.next_open) {
+            (true, _) => opens(merged),
             (false, Some(open)) if freeze.is_some() => {
                 let reason = freeze.as_ref().map(|freeze| format!("held by {}", told_of(freeze, &zone)));
-                let latest = until(arrives.map(|at| at.max(open)));
-                let landing = window(open, latest, before(times.next_close));
-                Landing { state: State::Frozen, reason, ..landing }
+                Landing { state: State::Frozen, reason, ..opens(open) }
             }
-            (false, Some(open)) => {
-                let landing = window(open, until(arrives.map(|at| at.max(open))), before(times.next_close));
-                match &delay {
-                    Some(delay) => {
-                        landing.because(format!("an earlier opening falls into {}", told_of(delay, &zone)))
-                    }
-                    None => landing,
+            (false, Some(open)) => match &delay {
+                Some(delay) => {
+                    let landing = opens(open);
+                    let why = format!("an earlier opening falls into {}", told_of(delay, &zone));
+                    Landing { reason: Some(why), ..landing }
                 }
-            }
+                None => opens(open),
+            },
             (false, None) => {
                 let none = match end {
                     Some(end) if end > merged => {

@@ -193,6 +193,32 @@ impl Files<'_> {
         if found.iter().any(|file| self.names(file, &change.id) == Some(true)) {
             found.retain(|file| self.names(file, &change.id) != Some(false));
         }
+        if found.iter().any(|file| !self.patches_another(file, &change.id)) {
+            found.retain(|file| !self.patches_another(file, &change.id));
+        }
+    }
+
+    /// Tells whether a file is a patch of other objects alone: by the kind of the target that a list gives it, else by what
+    /// it says itself (kustomize, `PatchTransformer`). The kind of a target is a regular expression.
+    fn patches_another(&self, file: &RepoPath, id: &ObjectId) -> bool {
+        let graphs = [&self.before.model.graph, &self.after.model.graph];
+        let is_other = |graph: &Graph, folder: &RepoPath| {
+            let Some(list) = graph.get(folder) else { return false };
+            let items = list.field("patches").map(Node::items).unwrap_or_default();
+            let path = |item: &&Node| Some(folder.join(item.get("path")?.scalar_text()?).ok()? == *file);
+            let mut kinds = items.iter().filter(|item| path(item) == Some(true)).map(|item| {
+                let target = item.get("target")?;
+                Some(target.get("kind").and_then(Node::scalar_text).unwrap_or(".*").to_owned())
+            });
+            kinds.all(|kind| match kind {
+                Some(kind) => kind != id.kind && kind.chars().all(char::is_alphanumeric),
+                None => self.names(file, id) == Some(false),
+            })
+        };
+        let lists = |graph: &&Graph| graph.referrers(file).cloned().collect::<Vec<_>>();
+        graphs.iter().all(|graph| lists(graph).is_empty() || graph.is_patch(file))
+            && graphs.iter().any(|graph| !lists(graph).is_empty())
+            && graphs.iter().all(|graph| lists(graph).iter().all(|folder| is_other(graph, folder)))
     }
 
     /// Tells whether a file has a manifest of an object; `None` where it has none of any.

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::delivery::Release;
 use crate::pr::field::Field;
 use crate::pr::finding::Finding;
 use crate::pr::landing::Landing;
@@ -91,7 +92,8 @@ fn landing(landing: &Landing) -> Value {
     json!({
         "state": landing.state.as_str(),
         "earliest": landing.earliest.map(utc),
-        "latest": landing.latest.map(utc),
+        "latest": landing.latest.filter(|_| landing.release.is_none()).map(utc),
+        "after": landing.release.map(Release::as_str),
         "window": landing.window.as_ref().filter(|_| landing.window_of.is_none()),
         "windowOf": landing.window_of,
         "freeze": stretch(landing.freeze.as_ref()),

@@ -4,6 +4,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
+use crate::delivery::Release;
 use crate::schedule::Stretch;
 
 /// What decides when a change lands.
@@ -68,6 +69,8 @@ pub struct Landing {
     pub first_closing: Option<Timestamp>,
     /// Whether it lands outside of its window because it is new, so that nothing suspends it yet.
     pub outruns: bool,
+    /// What has to happen after the merge, where `latest` and `deadline` count from that.
+    pub release: Option<Release>,
     /// Why, where that is not plain.
     pub reason: Option<String>,
 }
@@ -95,6 +98,7 @@ impl Landing {
             since: None,
             first_closing: None,
             outruns: false,
+            release: None,
             reason: Some(reason.into()),
         }
     }
@@ -126,6 +130,7 @@ impl Landing {
             std::cmp::Ordering::Less => return other,
             std::cmp::Ordering::Equal => {}
         }
+        let release = self.release.max(other.release);
         let latest = self.latest.zip(other.latest).map(|(a, b)| a.max(b));
         let (deadline, otherwise) = match (self.deadline, other.deadline) {
             (Some(own), Some(of)) if of < own => (other.deadline, other.otherwise),
@@ -136,7 +141,7 @@ impl Landing {
         let is_later =
             other.earliest > self.earliest || (self.state == State::AtOnce && other.state.is_windowed());
         let decides = if is_later { other } else { self };
-        Landing { earliest, latest, deadline, otherwise, ..decides }
+        Landing { earliest, latest, deadline, otherwise, release, ..decides }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::delivery::{Cause, UNTIL_FIRST};
+use crate::delivery::{Cause, Release, UNTIL_FIRST};
 use crate::pr::finding::Topic;
 use crate::pr::landing::{Landing, State};
 use crate::pr::report::{Line, Report};
@@ -133,29 +133,44 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
         (None, None, Some(name)) => format!(" ({name})"),
         (None, None, None) => String::new(),
     };
+    // The windows decide what is not released at the merge, and else its release.
     let within = |start: Timestamp| {
-        lands
-            .latest
-            .map(|at| format!(", within {}", length(at.duration_since(start).unsigned_abs())))
-            .unwrap_or_default()
+        let length = |at: Timestamp| length(at.duration_since(start).unsigned_abs());
+        match (lands.latest, lands.release) {
+            (Some(at), None) => format!(", within {}", length(at)),
+            (Some(at), Some(release)) if start == merged => {
+                format!(", within {} {}", length(at), release.since())
+            }
+            (Some(at), Some(release)) => format!(", within {}, {}", length(at), release.once()),
+            (None, Some(release)) => format!(", {}", release.since()),
+            (None, None) => String::new(),
+        }
     };
+    // Where its window may close too soon, the next one brings it.
+    let next = lands.otherwise.filter(|next| lands.latest.is_some_and(|latest| latest >= *next));
     match (lands.state, lands.earliest) {
         (State::AtOnce, _) => format!("at once{}", within(merged)),
         (State::Window, Some(from)) if lands.first_closing.is_some() && from <= merged => {
             let first = lands.first_closing.map(|at| format!(", {}", local(lands, at))).unwrap_or_default();
             format!("at once, {UNTIL_FIRST}{first}{window}{}", within(merged))
         }
-        (State::Window, Some(from)) if from <= merged => {
-            // Where the window may close too soon, the next one brings it.
-            let next = lands.otherwise.filter(|next| lands.latest.is_some_and(|latest| latest >= *next));
+        (State::Window, Some(from)) if from <= merged => match next {
+            Some(next) => format!("at once or from {}{window}{}", local(lands, next), within(next)),
+            None => format!("at once, while its window is open{window}{}", within(merged)),
+        },
+        (State::Window | State::Frozen, Some(from)) => {
+            let freeze = if lands.state == State::Frozen { ", after a freeze" } else { "" };
             match next {
-                Some(next) => format!("at once or from {}{window}{}", local(lands, next), within(next)),
-                None => format!("at once, while its window is open{window}{}", within(merged)),
+                Some(next) => {
+                    format!(
+                        "{} or from {}{window}{freeze}{}",
+                        local(lands, from),
+                        local(lands, next),
+                        within(next)
+                    )
+                }
+                None => format!("{}{window}{freeze}{}", local(lands, from), within(from)),
             }
-        }
-        (State::Window, Some(from)) => format!("{}{window}{}", local(lands, from), within(from)),
-        (State::Frozen, Some(from)) => {
-            format!("{}{window}, after a freeze{}", local(lands, from), within(from))
         }
         (State::Frozen, None) => {
             let freeze = lands.freeze.as_ref().filter(|freeze| !is_endless(freeze.interval));
@@ -200,7 +215,8 @@ pub fn deadline(report: &Report) -> Option<String> {
     let all = deadlines(report);
     match (&report.deadline, all.len()) {
         (Some(first), 2..) => Some(format!(
-            "Merge before {} to reach every opening; each landing time has its own deadline.",
+            "{} before {} to reach every opening; each landing time has its own deadline.",
+            first.release.map_or("Merge", Release::order),
             local(first, first.deadline?)
         )),
         (None, 2..) => {
@@ -242,7 +258,8 @@ fn until(lands: &Landing, merged: Timestamp) -> Option<String> {
         ));
     }
     let otherwise = lands.otherwise.map(|at| format!("; the opening after that is {}", local(lands, at)));
-    Some(format!("Merge before {} to {aim}{}.", local(lands, deadline), otherwise.unwrap_or_default()))
+    let order = lands.release.map_or("Merge", Release::order);
+    Some(format!("{order} before {} to {aim}{}.", local(lands, deadline), otherwise.unwrap_or_default()))
 }
 
 /// Says what waits for an opening already.

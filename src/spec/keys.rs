@@ -282,6 +282,11 @@ pub(crate) const CLUSTER: Table = Table {
             key("labels", Shape::Map(&OWN_LABELS), "What freezes, overrides and waves know the cluster by."),
             key("windows", Shape::Map(&OVERRIDES), "By type, the windows that replace the type's own here."),
             key("gate", Shape::Table(&CLUSTER_GATE), "What differs for this cluster's CronJobs."),
+            key(
+                "hasGate",
+                Shape::Flag,
+                "Whether it has windows and a gate; else only its folders are known.",
+            ),
         ],
     )
 };

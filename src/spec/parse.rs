@@ -146,6 +146,7 @@ impl Parser<'_> {
         let types = self.types(fields.get("types"));
         self.zone(fields.get("timeZone"));
         let rules = self.rules(&fields, &types);
+        let [clusters, ungated] = self.clusters(fields.get("clusters"));
         Spec {
             path: self.reader.file().path,
             time_zone: self.time_zone.clone(),
@@ -155,7 +156,8 @@ impl Parser<'_> {
             overrides: self.overrides(fields.get("overrides")),
             waves: self.waves(fields.get("waves")),
             stagger: self.length(fields.get("stagger")),
-            clusters: self.clusters(fields.get("clusters")),
+            clusters,
+            ungated,
             flux: self.flux(fields.get("flux")),
             gate: self.gate(fields.get("gate")),
             alerts: self.alerts(fields.get("alerts")),
@@ -247,8 +249,9 @@ impl Parser<'_> {
         Some(Placed::new(WindowDef { name, time_zone, zone_refused, times }, place))
     }
 
-    fn clusters(&mut self, field: Option<Field<'_>>) -> IndexMap<String, Cluster> {
-        let mut clusters = IndexMap::new();
+    /// Reads the clusters, and apart from them those without windows.
+    fn clusters(&mut self, field: Option<Field<'_>>) -> [IndexMap<String, Cluster>; 2] {
+        let (mut clusters, mut ungated) = (IndexMap::new(), IndexMap::new());
         for (name, key, node) in self.map(field) {
             let fields = self.reader.table(node, key, &keys::CLUSTER);
             let mut paths: Vec<Placed<String>> =
@@ -273,9 +276,11 @@ impl Parser<'_> {
                 Some(gate) => self.reader.flag(gate.get("enabled")),
                 None => None,
             };
-            clusters.insert(name.value.clone(), Cluster { name, paths, roots, labels, windows, enabled });
+            let has_gate = self.reader.flag(fields.get("hasGate")).unwrap_or(true);
+            let found = if has_gate { &mut clusters } else { &mut ungated };
+            found.insert(name.value.clone(), Cluster { name, paths, roots, labels, windows, enabled });
         }
-        clusters
+        [clusters, ungated]
     }
 
     fn window_uses(&mut self, node: &Node, home: &Node, type_name: &str) -> Vec<WindowUse> {

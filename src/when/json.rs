@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use crate::delivery::Release;
 use crate::repo::Appeared;
 use crate::schedule::Stretch;
 use crate::schedule::zone::database_release;
@@ -66,6 +67,7 @@ fn one(answer: &Answer, line: &Line) -> Value {
             "inGit": kustomization.in_git,
             "interval": kustomization.interval,
             "suspended": kustomization.suspended,
+            "after": kustomization.release.map(Release::as_str),
         })),
         "realTime": line.times.is_none(),
         "gate": line.gate.as_str(),

@@ -27,6 +27,7 @@ pub fn schema() -> Value {
                 ("inGit", truth()),
                 ("interval", nullable(text())),
                 ("suspended", truth()),
+                ("after", nullable(one_of(&["push", "tag"]))),
             ])),
         ),
         ("realTime", truth()),

@@ -177,13 +177,19 @@ fn now(line: &Line) -> String {
     let remark = match line.gate {
         _ if line.folder.is_none() => "no entry point".to_owned(),
         GateState::NotHandedOver => return "split, not handed over".to_owned(),
-        GateState::RealTime => match line.kustomization.as_ref().and_then(|found| found.within) {
-            Some(within) => format!("within {}", length(within)),
-            None => {
-                let after = line.awaited.as_ref().map(|(name, _)| format!("after {}", clean(name)));
-                return after.unwrap_or_else(|| "at once".to_owned());
+        GateState::RealTime => {
+            match line.kustomization.as_ref().and_then(|found| Some((found.within?, found))) {
+                Some((within, found)) => {
+                    let since =
+                        found.release.map(|release| format!(" {}", release.since())).unwrap_or_default();
+                    format!("within {}{since}", length(within))
+                }
+                None => {
+                    let after = line.awaited.as_ref().map(|(name, _)| format!("after {}", clean(name)));
+                    return after.unwrap_or_else(|| "at once".to_owned());
+                }
             }
-        },
+        }
         GateState::Off => "gate off".to_owned(),
         GateState::NotInGit | GateState::NoJob | GateState::Resumed => "not gated".to_owned(),
         GateState::Foreign => return "unknown".to_owned(),

@@ -13,6 +13,7 @@ mod half_done;
 mod layouts;
 mod named;
 mod others;
+mod removal;
 mod shared;
 #[path = "../support/mod.rs"]
 mod support;

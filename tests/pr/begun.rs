@@ -23,8 +23,9 @@ fn told(scratch: &Scratch, now: &str) -> String {
     let text = text.split("  changed").next().unwrap().trim_end().to_owned();
     let when = scratch.expect(0, &["when", "--cluster", "edge-01", "--now", now]).stdout;
     let calendar = scratch.expect(0, &["calendar", "--time-zone", "UTC", "--now", now]).stdout;
-    let calendar = calendar.lines().find(|line| line.starts_with("rw")).unwrap();
-    format!("{text}\n\n{when}\n{calendar}")
+    let row = calendar.lines().skip_while(|line| !line.starts_with("rw"));
+    let row: Vec<&str> = row.take_while(|line| !line.is_empty()).collect();
+    format!("{text}\n\n{when}\n{}", row.join("\n"))
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::check::subject::Subject;
 use crate::delivery::{Applied, ClusterKey, GateJob};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::mechanism;
+use crate::plan::gate;
 
 /// Finds CronJobs that close in clusters which the spec does not name, or where none of its types has a window.
 ///
@@ -50,5 +51,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             }
         }
     }
+    let lost = gate::stranded(subject.model, subject.snapshot, spec);
+    found.extend(lost.into_iter().map(|one| one.code(FORGOTTEN_GATE.code)));
     found
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::check::subject::Subject;
-use crate::delivery::Model;
 use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
 use crate::delivery::{Applied, ClusterKey, Delivery};
+use crate::delivery::{Model, Root};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
@@ -104,7 +104,29 @@ impl<'s> Step<'s> {
         // What is annotated so is never deleted, a Flux Kustomization as little as anything else.
         let keeps =
             |(parent, object): (usize, &Applied)| is_kept(object.value()) || !self.lets_go(parent, seen);
-        !parents.is_empty() && parents.into_iter().all(keeps)
+        self.root_is_gone(index) || !parents.is_empty() && parents.into_iter().all(keeps)
+    }
+
+    /// Tells whether the folder is gone of the root that brought a Flux Kustomization which no other one in a file
+    /// brought: whoever applies that root goes on to build it, which fails.
+    fn root_is_gone(&self, index: usize) -> bool {
+        let flux = self.before.model.flux(index);
+        let Some(old) = self.before.model.delivered.named(&flux.cluster) else { return false };
+        let reached = old.reached("", (&flux.namespace, &flux.name));
+        let Some(reached) = reached.filter(|_| self.parents(index).is_empty()) else { return false };
+        let root = old.roots.iter().find(|root| match (&reached.applied_by, &root.kustomization) {
+            (None, _) => flux.file.is_within(&root.folder),
+            (Some((namespace, name)), Some(value)) => {
+                value["metadata"]["namespace"] == **namespace && value["metadata"]["name"] == **name
+            }
+            (Some(_), None) => false,
+        });
+        let goes_on = |root: &Root| {
+            let all = self.after.model.delivered.all.iter();
+            let mut named = all.filter(|now| now.name == old.name).flat_map(|now| &now.roots);
+            named.any(|now| now.file.is_none() || now.file == root.file)
+        };
+        root.is_some_and(|root| !self.has_now(&root.folder) && !goes_on(root))
     }
 
     /// Tells whether something that applied a Flux Kustomization deletes it once it does so no more.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::delivery;
 use crate::delivery::fleet::Schedules;
-use crate::delivery::{EntryPoint, Hold, Holds, Model, Reached, Role, Sides};
+use crate::delivery::{EntryPoint, Hold, Holds, Model, Reached, Release, Role, Sides};
 use crate::path::RepoPath;
 use crate::repo::{FluxKustomization, Kustomization, built};
 use crate::spec::Spec;
@@ -93,6 +93,8 @@ pub struct KustomizationName {
     /// How long it takes at most until it applies a commit, with what it depends on, if nothing holds that back; `None`
     /// where Git does not say it, or something holds back what it depends on.
     pub within: Option<Duration>,
+    /// What has to happen after a merge, where `within` counts from that.
+    pub release: Option<Release>,
     /// Whether `spec.suspend` is true in Git, so that nothing lands at all.
     pub suspended: bool,
 }
@@ -162,7 +164,8 @@ impl Fleet {
     /// Brings spec and repository together.
     pub fn new(spec: &Spec, model: &Model, schedules: &Schedules) -> Fleet {
         let clusters: Vec<String> = if spec.clusters.is_empty() {
-            model.clusters().into_iter().map(str::to_owned).collect()
+            let all = model.clusters().into_iter().filter(|cluster| !spec.ungated.contains_key(*cluster));
+            all.map(str::to_owned).collect()
         } else {
             spec.clusters.keys().cloned().collect()
         };
@@ -350,6 +353,7 @@ impl Reading<'_> {
             in_git: true,
             interval: flux.spec("interval").as_str().map(str::to_owned),
             within: self.within(flux),
+            release: self.release(flux),
             suspended: flux.is_suspended(),
         }
     }
@@ -358,6 +362,12 @@ impl Reading<'_> {
         let cluster = self.model.delivered.named(&flux.cluster)?;
         let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
         cluster.pace(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())
+    }
+
+    fn release(&self, flux: &FluxKustomization) -> Option<Release> {
+        let cluster = self.model.delivered.named(&flux.cluster)?;
+        let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
+        cluster.release(&cluster.followed(&own.source()))
     }
 
     fn hold(&self, cluster: &str, one: &Reached) -> Option<Hold> {
@@ -395,6 +405,7 @@ impl Reading<'_> {
             in_git: false,
             interval: None,
             within: None,
+            release: None,
             suspended: false,
         }
     }

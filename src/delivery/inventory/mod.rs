@@ -10,17 +10,20 @@
 mod deletion;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::delivery;
-use crate::delivery::Model;
+use crate::delivery::{Cluster, Model, Root};
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::render::{Object, Renderer, Request};
+use crate::render::{Object, RenderError, Renderer, Request};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::live_id;
 use crate::repo::{FluxKustomization, Snapshot};
+
+type Built = Result<Vec<Object>, RenderError>;
 
 pub(crate) use deletion::is_kept;
 pub use deletion::{Deletion, deletions};
@@ -95,9 +98,36 @@ impl Inventory {
     }
 }
 
-/// Builds what every Flux Kustomization of a snapshot applies, in the order of files.
+/// Builds what every Flux Kustomization of a snapshot applies, in the order of files; last those that FluxInstances make.
 pub fn inventories(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) -> Vec<Inventory> {
-    inventories_of(model, snapshot, renderer, &|_| true)
+    let mut found = inventories_of(model, snapshot, renderer, &|_| true);
+    found.extend(synced(model, snapshot, renderer));
+    found
+}
+
+/// Builds what the Flux Kustomizations apply that FluxInstances make: no file has these.
+pub fn synced(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) -> Vec<Inventory> {
+    let roots =
+        model.delivered.all.iter().flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));
+    let made = roots.filter(|(_, root)| root.written.is_none());
+    let made: Vec<_> =
+        made.filter_map(|(cluster, root)| Some((cluster, root, root.kustomization.as_ref()?))).collect();
+    let requests: Vec<Request> =
+        made.iter().map(|(_, root, value)| Request::flux(root.folder.clone(), &value["spec"])).collect();
+    let results = if requests.is_empty() { Vec::new() } else { renderer.render(snapshot, &requests) };
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let inventory = |((cluster, root, value), result): (&(&Cluster, &Root, &Arc<Value>), Built)| Inventory {
+        cluster: cluster.name.clone(),
+        namespace: text(&value["metadata"]["namespace"]),
+        name: text(&value["metadata"]["name"]),
+        path: Some(root.folder.clone()),
+        prune: prunes(&value["spec"]["prune"]),
+        deletion_policy: text(&value["spec"]["deletionPolicy"]),
+        place: Place::file(root.file.clone().unwrap_or_else(|| root.folder.clone())),
+        beyond: ["postBuild", "kubeConfig"].map(|field| value["spec"][field].clone()),
+        objects: result.map_err(|error| error.message),
+    };
+    made.iter().zip(results).map(inventory).collect()
 }
 
 /// As [`inventories`], with the objects of those Flux Kustomizations only that are wanted.

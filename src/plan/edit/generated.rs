@@ -41,6 +41,13 @@ pub fn ownership(file: &File) -> Ownership {
     }
 }
 
+/// Tells whether git could not merge two versions that the tool wrote: the line with the checksum always differs.
+pub fn is_unmerged(file: &File) -> bool {
+    let mut lines = file.text().into_iter().flat_map(str::lines);
+    let is_begun = lines.next().is_some_and(|line| line.starts_with("<<<<<<< "));
+    is_begun && lines.next().is_some_and(|line| line.starts_with(HEAD))
+}
+
 /// Tells whether a file was written by the tool, and not edited since.
 pub fn is_generated(file: &File) -> bool {
     ownership(file) == Ownership::Ours
@@ -134,6 +141,9 @@ mod tests {
         assert_eq!(ownership(&File::new(text.replace('\n', "\r\n").as_bytes())), Ownership::Ours);
         assert_eq!(ownership(&File::new(text.replace("a: b", "a: c").as_bytes())), Ownership::Edited);
         assert_eq!(ownership(&File::new(&b"a: b\n"[..])), Ownership::Theirs);
+        let unmerged = format!("<<<<<<< HEAD\n{text}=======\n{}>>>>>>> main\n", with_header("a: c\n"));
+        assert!(is_unmerged(&File::new(unmerged.as_bytes())));
+        assert!(!is_unmerged(&File::new(text.as_bytes())));
     }
 
     #[test]

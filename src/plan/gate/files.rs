@@ -9,7 +9,7 @@ use crate::mechanism::{self, ClusterGate, Files, GateTarget, Gates, Writing, sho
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
-use crate::plan::edit::generated::{Ownership, ownership, with_header};
+use crate::plan::edit::generated::{Ownership, is_unmerged, ownership, with_header};
 use crate::plan::gate::point::Pointed;
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::{Late, adopted, alerts, carrier, gates, gates_apart, point, renamed};
@@ -249,6 +249,9 @@ fn write(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates, wanted: &F
                 }
             }
             Some(Ownership::Edited) => edited.push(conflict(path)),
+            Some(Ownership::Theirs) if builder.now().file(path).is_some_and(is_unmerged) => {
+                edited.push(unmerged(path));
+            }
             Some(Ownership::Theirs) => edited.push(
                 Diagnostic::error(format!("{path} is needed for a gate and holds something else"))
                     .at(Place::file(path.clone()))
@@ -291,6 +294,17 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
     ))
     .at(Place::file(path.clone()))
     .help("put the change into windows.yaml or into a template beside it\nrestore the file")
+}
+
+/// Both versions are made from windows.yaml, so that neither has to be looked at.
+fn unmerged(path: &RepoPath) -> Diagnostic {
+    let folder = path.parent().unwrap_or_default();
+    Diagnostic::error(format!("generated file {path} has conflict markers of git, so it does not build"))
+        .at(Place::file(path.clone()))
+        .help(format!(
+            "run `git checkout HEAD -- {}`\nrun `gitops-windows sync --yes --allow-dirty`, which writes it anew\ngo on with the merge or the revert",
+            folder
+        ))
 }
 
 /// Says what a gate begins to hold back without a split.

@@ -18,6 +18,7 @@ use crate::plan::edit::resources::remove;
 use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
 use crate::plan::gate::point::left_behind;
+use crate::plan::gate::stranded;
 use crate::proof::{Readers, Renames};
 use crate::repo::{FluxKustomization, built};
 
@@ -122,6 +123,7 @@ pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diag
     let mut found: Vec<Diagnostic> =
         needless.iter().filter(|entry| !left.entries.contains(&entry.path)).map(told).collect();
     found.extend(scattered(input, &known, left));
+    found.extend(stranded(input.model, input.snapshot, input.spec));
     found
 }
 
@@ -150,6 +152,7 @@ fn scattered(input: &Input<'_>, known: &BTreeSet<&str>, left: &Left) -> Vec<Diag
 fn forgotten(input: &Input<'_>, cluster: &str) -> &'static str {
     match input.spec.clusters.contains_key(cluster) {
         true => ", where no type has a window",
+        false if input.spec.ungated.contains_key(cluster) => ", of which windows.yaml wants none",
         false => ", which is not in windows.yaml",
     }
 }
@@ -158,6 +161,7 @@ fn forgotten(input: &Input<'_>, cluster: &str) -> &'static str {
 fn kept(input: &Input<'_>, cluster: &str) -> String {
     match input.spec.clusters.contains_key(cluster) {
         true => "\nor give a type windows, where something should wait".to_owned(),
+        false if input.spec.ungated.contains_key(cluster) => String::new(),
         false => format!("\nor name {cluster} under `clusters`, where it should have windows"),
     }
 }
@@ -203,8 +207,9 @@ fn carried<'a>(input: &Input<'a>, entry: &EntryPoint, idle: &BTreeSet<String>) -
     let is_written = |one: &&FluxKustomization| {
         one.name == NAME && input.snapshot.file(&one.file).map(ownership) == Some(Ownership::Ours)
     };
-    let is_alone = gate == entry.path;
-    if (is_alone && own.is_empty()) || !own.iter().all(is_written) {
+    // Flux lists a folder in a root without a list by itself, so that it goes with its files.
+    let is_of_others = gate == entry.path && own.is_empty() && entry.through.is_none();
+    if is_of_others || !own.iter().all(is_written) {
         return Carried::ByHand;
     }
     Carried::Ours { gate, own }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::delivery::Input;
-use crate::delivery::inventory::{Deletion, deletions, inventories_of};
+use crate::delivery::inventory::{Deletion, deletions, inventories_of, synced};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -58,8 +58,10 @@ fn losses(input: &Input<'_>, after: &Snapshot) -> Result<Vec<Deletion>, Error> {
     let carriers: BTreeSet<_> = input.model.all_flux().iter().filter(carries).map(name).collect();
     let is_carrier = |flux: &FluxKustomization| carriers.contains(&name(flux));
     let model = input.again(after);
-    let old = inventories_of(input.model, input.snapshot, input.renderer, &is_carrier);
-    let new = inventories_of(&model, after, input.renderer, &is_carrier);
+    let mut old = inventories_of(input.model, input.snapshot, input.renderer, &is_carrier);
+    old.extend(synced(input.model, input.snapshot, input.renderer));
+    let mut new = inventories_of(&model, after, input.renderer, &is_carrier);
+    new.extend(synced(&model, after, input.renderer));
     let mut found = deletions(&old, &new);
     found.retain(|loss| gone.contains(&loss.built));
     Ok(found)

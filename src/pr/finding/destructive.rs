@@ -9,7 +9,7 @@ use crate::pr::report::Line;
 use crate::repo::manifest::ObjectId;
 
 /// The kinds, with what goes with one of them.
-const KINDS: [(&str, &str, &str); 6] = [
+const KINDS: [(&str, &str, &str); 7] = [
     ("", "Namespace", "everything in it goes too"),
     ("", "PersistentVolumeClaim", "its data goes too, unless the volume is retained"),
     ("", "PersistentVolume", "its data may go too"),
@@ -17,6 +17,8 @@ const KINDS: [(&str, &str, &str); 6] = [
     ("apiextensions.k8s.io", "CustomResourceDefinition", "every object of its kind goes too"),
     // flux-operator, `FluxInstanceReconciler.uninstall`.
     ("fluxcd.controlplane.io", "FluxInstance", "Flux is uninstalled with it"),
+    // flux-operator, `ResourceSetReconciler.uninstall`.
+    ("fluxcd.controlplane.io", "ResourceSet", "everything that it made goes too"),
 ];
 
 /// By which a HelmRelease names its release (helm-controller, `action.ReleaseTargetChanged`).

@@ -62,3 +62,55 @@ fn clusters_with_windows_of_their_own_have_deadlines_of_their_own() {
     insta::assert_snapshot!(words(&report));
     assert_eq!(crate::pr::json(&report)["deadline"], "2026-11-25T06:59:00Z");
 }
+
+/// The repository, of which CI pushes an artifact that the cluster fetches every `interval`.
+fn pushed(interval: &str) -> Files {
+    let source = super::repository::source(interval).replace("GitRepository", "OCIRepository");
+    let own = |name: &str| super::repository::flux(name, &format!("apps/{name}"), "");
+    let oci = |text: String| text.replace("kind: GitRepository", "kind: OCIRepository");
+    let sync = oci(source + &super::repository::flux("flux-system", "clusters/one", ""));
+    let apps = oci(own("apps-rt") + &own("apps-rw"));
+    let edits = [
+        ("clusters/one/flux-system/gotk-sync.yaml", "", sync.as_str()),
+        ("clusters/one/apps.yaml", "", apps.as_str()),
+        (SPEC_FILE, "", SPEC),
+    ];
+    with(&files(), &edits)
+}
+
+/// A release moves its tag, or each merge: Git does not say when.
+#[test]
+fn what_ci_pushes_lands_from_then() {
+    let base = pushed("1m");
+    let edits = [(DEPLOYMENT, "1.29.0", "1.30.0"), ("apps/apps-rt/settings.yaml", "a: '1'", "a: '2'")];
+    let report = compared(&base, &with(&base, &edits));
+    let lands = &crate::pr::json(&report)["changes"][0]["lands"];
+    assert_eq!((lands["latest"].as_str(), lands["after"].as_str()), (None, Some("push")));
+    let tagged = with(
+        &with(&files(), &[(SPEC_FILE, "", SPEC)]),
+        &[("clusters/one/flux-system/gotk-sync.yaml", "url:", "ref: { semver: '*' }, url:")],
+    );
+    let tagged = compared(&tagged, &with(&tagged, &edits));
+    insta::assert_snapshot!(format!("{}\n{}", words(&report), words(&tagged)));
+}
+
+/// The window is four hours long.
+#[test]
+fn what_may_be_fetched_after_the_closing_is_not_sure_in_this_window() {
+    let slow = |interval: &str| {
+        let base = with(&files(), &[(SPEC_FILE, "", SPEC)]);
+        with(
+            &base,
+            &[("clusters/one/flux-system/gotk-sync.yaml", "interval: 1m", &format!("interval: {interval}"))],
+        )
+    };
+    let all = [
+        // Two hours before the opening; well before it; while it is open.
+        image_at("2026-11-28T19:00:00Z", &slow("12h")),
+        image_at("2026-11-28T06:00:00Z", &slow("12h")),
+        image_at(super::repository::OPEN, &slow("12h")),
+        // What is fetched in time lands in time, however seldom the Flux Kustomization looks.
+        image_at(NOW, &with(&slow("1m"), &[("clusters/one/apps.yaml", "interval: 5m", "interval: 12h")])),
+    ];
+    insta::assert_snapshot!(all.join("\n"));
+}

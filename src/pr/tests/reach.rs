@@ -104,3 +104,42 @@ fn what_the_flux_project_publishes_holds_nothing_of_the_repository() {
     assert_eq!(withheld("oci://ghcr.io/acme/manifests"), 1);
     assert_eq!(withheld("oci://ghcr.io/fluxcd/flux-manifests"), 0);
 }
+
+/// A patch says by its target, or else by itself, whom it changes.
+#[test]
+fn a_patch_of_another_kind_is_not_behind_a_change() {
+    let scaler = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: web, namespace: shop }\nspec: { maxReplicas: 3, minReplicas: 1, scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web } }\n";
+    let list = "resources: [deployment.yaml, scaler.yaml]\npatches: [{ path: replicas.yaml, target: { kind: HorizontalPodAutoscaler } }, { path: image.yaml }, { path: labels.yaml, target: { kind: Deployment } }]\n";
+    let patch = |replicas: u8| format!("- {{ op: replace, path: /spec/maxReplicas, value: {replicas} }}\n");
+    let image = |tag: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ name: web, namespace: shop }}\nspec: {{ template: {{ spec: {{ containers: [{{ name: web, image: 'nginx:{tag}' }}] }} }} }}\n"
+        )
+    };
+    let label = |value: &str| format!("- {{ op: add, path: /metadata/labels, value: {{ a: {value} }} }}\n");
+    let state = |replicas: u8, tag: &str, value: &str| {
+        with(
+            &files(),
+            &[
+                ("apps/apps-rw/kustomization.yaml", "", list),
+                ("apps/apps-rw/scaler.yaml", "", scaler),
+                ("apps/apps-rw/replicas.yaml", "", &patch(replicas)),
+                ("apps/apps-rw/image.yaml", "", &image(tag)),
+                ("apps/apps-rw/labels.yaml", "", &label(value)),
+            ],
+        )
+    };
+    let report = compared(&state(3, "1.29.0", "b"), &state(5, "1.30.0", "c"));
+    let files = report.changes.iter().map(|line| {
+        let files: Vec<String> = line.files.iter().map(ToString::to_string).collect();
+        format!("{}: {}", line.id.kind, files.join(", "))
+    });
+    let files: Vec<String> = files.collect();
+    assert_eq!(
+        files,
+        [
+            "Deployment: apps/apps-rw/image.yaml:4, apps/apps-rw/labels.yaml:1",
+            "HorizontalPodAutoscaler: apps/apps-rw/replicas.yaml:1",
+        ]
+    );
+}

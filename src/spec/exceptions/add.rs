@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::schedule::{Interval, Length};
 use crate::spec::edited::edited;
+use crate::spec::exceptions::taken::taken;
 use crate::spec::exceptions::times::{Zone, is_ahead, run_after, run_before};
 use crate::spec::exceptions::{About, needed_table, usage};
 use crate::spec::instant::instant;
@@ -109,7 +110,7 @@ pub fn add_freeze(
     let from = zone.written(new.from.as_deref().unwrap_or("now"), now, begin);
     let to = zone.written(new.to.as_deref().unwrap_or(FOREVER), now, end);
     let path = [Key::from("freezes"), Key::from(new.name.as_str())];
-    let (after, parsed) = edited(spec, text, |editor| {
+    let (after, mut parsed) = edited(spec, text, |editor| {
         let below = |name: &str| -> Vec<Key> { path.iter().cloned().chain([Key::from(name)]).collect() };
         editor.set_scalar(&below("from"), from.as_str())?;
         editor.set_scalar(&below("to"), to.as_str())?;
@@ -125,6 +126,8 @@ pub fn add_freeze(
     if let Some(freeze) = named(&parsed.spec, &new.name) {
         let what = format!("freeze `{}`", new.name);
         is_ahead(&what, freeze.interval, new.from.is_some(), &zone.zone, now)?;
+        let taken = taken(&parsed.spec, freeze, &zone.zone, now);
+        parsed.warnings.extend(taken);
     }
     Ok((after, parsed))
 }

@@ -8,6 +8,7 @@ mod add;
 mod json;
 mod remove;
 mod table;
+mod taken;
 #[cfg(test)]
 mod tests;
 mod text;

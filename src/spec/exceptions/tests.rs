@@ -381,3 +381,30 @@ fn times_are_taken_as_people_say_them() {
     });
     insta::assert_snapshot!([freezes.join("--\n"), overrides.join("--\n")].join("==\n"));
 }
+
+/// Whoever freezes may not know who needs the time that an override gives.
+#[test]
+fn a_freeze_says_what_it_takes_of_overrides() {
+    // One until 22:03 from now on, and one of tomorrow evening.
+    let (text, _) = given(SPEC, |_| ()).unwrap();
+    let (text, _) = given(&text, |new| {
+        (new.from, new.end) = (Some("2026-11-25T20:00".into()), End::At("2026-11-25T22:00".into()));
+        (new.about, new.reason) = (label("region", "us"), "CHG-7".into());
+    })
+    .unwrap();
+    let warnings = |change: &dyn Fn(&mut NewFreeze)| {
+        let (_, parsed) = freeze(&text, change).unwrap();
+        parsed.warnings.iter().map(|one| one.message.clone()).collect::<Vec<_>>().join("\n")
+    };
+    let of = |from: &str, to: &str| {
+        warnings(&|new| (new.from, new.to) = (Some(from.to_owned()), Some(to.to_owned())))
+    };
+    let all = [
+        warnings(&|new| (new.from, new.to) = (None, None)),
+        of("2026-11-25T21:00", "2026-11-26"),
+        of("2026-11-25", "2026-11-25T21:00"),
+        of("2026-11-26", "2026-11-27"),
+        warnings(&|new| (new.from, new.to, new.about) = (None, None, cluster("edge-01"))),
+    ];
+    insta::assert_snapshot!(all.join("\n---\n"));
+}

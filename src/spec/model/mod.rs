@@ -55,6 +55,8 @@ pub struct Spec {
     pub stagger: Option<Placed<Length>>,
     /// The clusters by name.
     pub clusters: IndexMap<String, Cluster>,
+    /// Those of which it wants no gate, by name: only their folders are known.
+    pub ungated: IndexMap<String, Cluster>,
     /// The rules that give each object its type; the first that matches wins, the last matches all.
     pub rules: Vec<Placed<Rule>>,
     /// Where new Flux Kustomizations go, and their source.
@@ -180,7 +182,8 @@ impl Spec {
 
     /// Returns the folder of a cluster's gate, relative to the spec's.
     pub fn gate_folder_below(&self, cluster: &str) -> String {
-        let folders = self.clusters.get(cluster).map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
+        let own = self.clusters.get(cluster).or_else(|| self.ungated.get(cluster));
+        let folders = own.map(|cluster| cluster.paths.as_slice()).unwrap_or_default();
         let path = folders.first().map_or(cluster, |path| path.value.as_str());
         expand(&self.layout.cluster_gate, &[("cluster", cluster), ("path", path)])
     }
