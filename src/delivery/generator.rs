@@ -338,7 +338,7 @@ impl<'g> Aliases<'g> {
                 let copied = Copied { source: source.top.clone(), copies: Vec::new() };
                 (
                     id.clone(),
-                    Artifact { top: top.clone(), ignore: source.ignore.clone(), copied: Some(copied) },
+                    Artifact { top: top.clone(), copied: Some(copied), ..source.clone() },
                 )
             });
             if of != id {

@@ -264,9 +264,7 @@ impl Model {
 
     /// Returns where the artifact of [`fetched_source`](Model::fetched_source) begins.
     pub fn top_of_source(&self, one: &FluxKustomization) -> RepoPath {
-        let own = self.delivered.named(&one.cluster);
-        let reached = own.and_then(|own| own.reached(&one.remote, (&one.namespace, &one.name)));
-        reached.map_or_else(RepoPath::top, |reached| reached.artifact.source().top)
+        self.reached(one).map_or_else(RepoPath::top, |reached| reached.artifact.source().top)
     }
 
     /// Returns the Flux Kustomizations of which Git does not say what folder of this repository they build: their path

@@ -62,6 +62,7 @@ mod sources;
 mod target;
 mod unapplied;
 mod unlisted;
+mod variables;
 mod view;
 mod walk;
 mod withheld;
@@ -70,7 +71,7 @@ pub use app::{Apps, Child, app_names, base_part};
 pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};
-pub use applier::{Applier, appliers};
+pub use applier::{Applier, appliers, unnamed};
 pub use begun::{
     ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNTIL_FIRST, Unclosed, Waiting, begun,
     unclosed,

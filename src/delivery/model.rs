@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::delivery::lookup::Index;
 use crate::delivery::naming;
@@ -76,7 +78,7 @@ impl Model {
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
-                remarks.extend(unplaced(kustomization));
+                remarks.extend(unplaced(kustomization, &delivered));
                 continue;
             };
             if !graph.has(path) && !snapshot.is_dir(path) {
@@ -156,10 +158,10 @@ impl Model {
             .filter(|path| !(is_left(path) && inside(path)) && (!is_app(path) || is_gate(path)))
             .collect();
         let has_folders = has_flux || roots.iter().any(|path| is_chosen(path) && !is_gate(path));
-        let chosen: Vec<&RepoPath> = roots
-            .iter()
-            .filter(|path| is_chosen(path) || (!has_folders && !graph.children(path).is_empty()))
-            .collect();
+        // That a list builds others tells nothing of clusters: an operator's `config/default` does too.
+        let is_said = |path: &RepoPath| !graph.children(path).is_empty() && known.speaks_of(root, path);
+        let chosen: Vec<&RepoPath> =
+            roots.iter().filter(|path| is_chosen(path) || (!has_folders && is_said(path))).collect();
         for path in chosen {
             let named = || naming::of_path(&known.paths, root, path);
             let cluster = delivered.at(path).map_or_else(named, str::to_owned);
@@ -244,6 +246,7 @@ fn alive(
                 .to_owned(),
                 namespace: one.namespace().to_owned(),
                 effective: one.value.clone(),
+                post_build: one.post_build.clone(),
                 is_certain: one.is_certain,
                 path: one.path.clone(),
                 top: one.artifact.top.clone(),
@@ -308,15 +311,31 @@ fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, files: &BTreeSet<&
     found
 }
 
+/// Names the objects that may hold the values of its variables and that Git does not tell.
+fn untold(kustomization: &FluxKustomization, clusters: &Clusters) -> Option<String> {
+    let cluster = clusters.named(&kustomization.cluster)?;
+    let one = cluster.reached(&kustomization.remote, (&kustomization.namespace, &kustomization.name))?;
+    let (namespace, name) = one.applied_by.as_ref()?;
+    let above = cluster.reached(&one.remote, (namespace, name)).or_else(|| cluster.reached("", (namespace, name)))?;
+    let from = above.post_build["substituteFrom"].as_array().filter(|from| !from.is_empty())?;
+    let named = |item: &Value| Some(format!("{} {}", item["kind"].as_str()?, item["name"].as_str()?));
+    Some(from.iter().filter_map(named).collect::<Vec<_>>().join(" or "))
+}
+
 /// Says that the folder of a Flux Kustomization is not known; one of another repository is nobody's business here.
-fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {
+fn unplaced(kustomization: &FluxKustomization, clusters: &Clusters) -> Option<Diagnostic> {
     let (name, kind) = (&kustomization.name, kustomization.source_kind());
     let place = kustomization.place("path");
     if kind == "GitRepository" {
         return holds_variable(&kustomization.effective["spec"]["path"]).then(|| {
             Diagnostic::warning(format!("only the cluster knows the path of Flux Kustomization {name}"))
                 .at(place)
-                .help("its entry point is not touched")
+                .help(match untold(kustomization, clusters) {
+                    Some(objects) => {
+                        format!("its entry point is not touched: Git does not tell what {objects} holds")
+                    }
+                    None => "its entry point is not touched".to_owned(),
+                })
         });
     }
     let source = kustomization.source_name();

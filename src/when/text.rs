@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 
 use crate::delivery::UNTIL_FIRST;
 use crate::delivery::fleet::GateState;
+use crate::delivery::unnamed;
 use crate::diagnostic::{clean, numbered};
 use crate::text::{fold, length, ranges};
 use crate::when::{Answer, Line, notes};
@@ -143,7 +144,9 @@ fn twins(answer: &Answer) -> Twins<'_> {
 
 /// Names the Flux Kustomization of a line, with its namespace where the cluster has another one of that name.
 fn kustomization(line: &Line, twins: &Twins<'_>) -> String {
-    let Some(found) = &line.kustomization else { return "-".to_owned() };
+    let Some(found) = &line.kustomization else {
+        return line.folder.as_ref().map_or_else(|| "-".to_owned(), |folder| clean(&unnamed(folder)));
+    };
     let name = match twins.get(&(&*line.cluster, &*found.name)).is_some_and(|spaces| spaces.len() > 1) {
         true => format!("{}/{}", clean(&found.namespace), clean(&found.name)),
         false => clean(&found.name),

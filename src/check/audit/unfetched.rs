@@ -97,7 +97,7 @@ fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> 
             };
             subject.snapshot.entries().find_map(place).unwrap_or_else(whole)
         }
-        LeftOut::Link(_) | LeftOut::Default | LeftOut::NotCopied => whole(),
+        LeftOut::Link(_) | LeftOut::Default | LeftOut::Pushed | LeftOut::NotCopied => whole(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::delivery;
 use crate::delivery::fleet::Schedules;
-use crate::delivery::{EntryPoint, Hold, Holds, Model, Reached, Role, Sides};
+use crate::delivery::{Cluster, EntryPoint, Hold, Holds, Model, Reached, Role, Sides};
 use crate::path::RepoPath;
 use crate::repo::{FluxKustomization, Kustomization, built};
 use crate::spec::Spec;
@@ -30,7 +30,7 @@ pub struct Side {
     pub folder: Option<RepoPath>,
     /// The entry point that was or will be split; the folder itself where there is nothing to split.
     pub entry: Option<RepoPath>,
-    /// The Flux Kustomization that applies it; `None` where nothing gives it a name.
+    /// The Flux Kustomization that applies it; `None` where neither Git nor a CronJob names one.
     pub kustomization: Option<KustomizationName>,
     /// What holds changes back.
     pub gate: GateState,
@@ -82,7 +82,7 @@ pub struct KustomizationName {
     pub name: String,
     /// `metadata.namespace`, or the spec's default where Git does not say it.
     pub namespace: String,
-    /// Whether it stands in Git; otherwise the name is the one that the layout gives.
+    /// Whether it stands in Git, or a FluxInstance in Git makes it; otherwise the name is the one that the layout gives.
     pub in_git: bool,
     /// `spec.interval` as written.
     pub interval: Option<String>,
@@ -295,14 +295,14 @@ impl Reading<'_> {
     }
 
     fn whole(&self, entry: &EntryPoint, cluster: &str, part: Part) -> Side {
-        let kustomization = self.applier(entry, cluster).map_or_else(
-            || self.unseen(&self.spec.flux.namespace, self.model.name_in(entry, cluster).to_owned()),
-            |flux| self.named(flux),
-        );
-        let KustomizationName { namespace, name, .. } = &kustomization;
-        let hold = self.holds.of(cluster, namespace, name, Some(&entry.path));
+        let in_git = self.applier(entry, cluster).map(|flux| self.named(flux));
+        let kustomization =
+            in_git.or_else(|| self.made(entry, cluster)).or_else(|| self.turned(entry, cluster));
+        let names = kustomization.as_ref().map(|found| (found.namespace.as_str(), found.name.as_str()));
+        let hold = names.and_then(|(space, name)| self.holds.of(cluster, space, name, Some(&entry.path)));
         let is_running = hold.is_some();
-        let hold = hold.or_else(|| self.holds.by_jobs(cluster, namespace, name, Some(&entry.path)));
+        let by_jobs = || self.holds.by_jobs(cluster, names?.0, names?.1, Some(&entry.path));
+        let hold = hold.or_else(by_jobs);
         // Of several gated types nobody can tell by which one it waits.
         let waits_for = match hold {
             Some(Hold::Window(change_type)) => Some(change_type),
@@ -310,8 +310,10 @@ impl Reading<'_> {
         };
         let schedule = waits_for.as_ref().and_then(|change_type| self.schedules.of(cluster, change_type));
         let gate = match schedule {
-            Some(_) if !is_running => self.not_closed(cluster, &kustomization),
-            Some(_) if kustomization.in_git => GateState::Closes,
+            Some(_) if !is_running => {
+                kustomization.as_ref().map_or(GateState::Off, |found| self.not_closed(cluster, found))
+            }
+            Some(_) if kustomization.as_ref().is_some_and(|found| found.in_git) => GateState::Closes,
             Some(_) => GateState::Unseen,
             None if is_running => GateState::Foreign,
             None => GateState::RealTime,
@@ -321,7 +323,7 @@ impl Reading<'_> {
             part,
             folder: Some(entry.path.clone()),
             entry: Some(entry.path.clone()),
-            kustomization: Some(kustomization),
+            kustomization,
             gate,
             waits_for,
             schedule,
@@ -350,9 +352,32 @@ impl Reading<'_> {
         }
     }
 
+    /// Names what a FluxInstance makes to apply an entry point, or the folder above by which it is applied.
+    fn made(&self, entry: &EntryPoint, cluster: &str) -> Option<KustomizationName> {
+        let one = self.model.made(entry, cluster)?;
+        Some(KustomizationName {
+            name: one.name().to_owned(),
+            namespace: one.namespace().to_owned(),
+            in_git: true,
+            interval: one.value["spec"]["interval"].as_str().map(str::to_owned),
+            within: self.model.delivered.named(cluster).and_then(|own| self.pace(own, one)),
+            suspended: is_suspended(one),
+        })
+    }
+
+    /// Names what CronJobs suspend in the name of an entry point that nothing in Git applies.
+    fn turned(&self, entry: &EntryPoint, cluster: &str) -> Option<KustomizationName> {
+        let (namespace, name) = (&self.spec.flux.namespace, self.model.name_in(entry, cluster));
+        self.holds.by_jobs(cluster, namespace, name, None)?;
+        Some(self.unseen(namespace, name.to_owned()))
+    }
+
     fn within(&self, flux: &FluxKustomization) -> Option<Duration> {
         let cluster = self.model.delivered.named(&flux.cluster)?;
-        let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
+        self.pace(cluster, self.model.reached(flux)?)
+    }
+
+    fn pace(&self, cluster: &Cluster, own: &Reached) -> Option<Duration> {
         cluster.pace(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())
     }
 
@@ -362,7 +387,7 @@ impl Reading<'_> {
 
     fn awaited(&self, flux: &FluxKustomization) -> Option<Awaited> {
         let cluster = self.model.delivered.named(&flux.cluster)?;
-        let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
+        let own = self.model.reached(flux)?;
         let (name, other) =
             cluster.awaited(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())?;
         let hold =
