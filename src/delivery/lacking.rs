@@ -8,6 +8,7 @@ use crate::delivery::{Artifact, Cluster, EntryPoint, LeftOut, Model, Reached};
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
+use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{Entry, FluxKustomization, Graph, Kustomization, Snapshot, generated_children};
 
 /// Something that the build of a Flux Kustomization needs and that its source does not fetch.
@@ -133,6 +134,10 @@ struct Walk<'m> {
     found: Vec<Lacking>,
 }
 
+fn is_list(file: &RepoPath) -> bool {
+    file.name().is_some_and(|name| FILE_NAMES.contains(&name))
+}
+
 impl Walk<'_> {
     fn top(&mut self, folder: &RepoPath) {
         let there = &self.fetched.view;
@@ -160,7 +165,9 @@ impl Walk<'_> {
         let links = self.graph.links().filter(|link| there.graph.is_loose(link, folder));
         let links: Vec<RepoPath> = links.filter(|link| holds_manifests(link)).cloned().collect();
         for link in links {
-            self.lacks(&link, Effect::Lacks, None);
+            // Without a list Flux lists what lies beside it.
+            let effect = if is_list(&link) { Effect::Lists } else { Effect::Lacks };
+            self.lacks(&link, effect, None);
         }
     }
 
@@ -190,7 +197,14 @@ impl Walk<'_> {
             {
                 self.lacks(path, Effect::Fails, Some(place));
             }
-            None => {}
+            // kustomize finds no list in the folder.
+            None => {
+                let lists = FILE_NAMES.iter().filter_map(|name| path.join(name).ok());
+                let linked = lists.into_iter().find(|list| self.snapshot.entry(list).is_some());
+                if let Some(list) = linked.filter(|list| self.graph.real(list) != *list) {
+                    self.lacks(&list, Effect::Fails, Some(place));
+                }
+            }
         }
     }
 

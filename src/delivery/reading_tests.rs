@@ -366,3 +366,24 @@ fn a_bootstrap_of_the_top_brings_what_applies_its_own_folder() {
     assert!(told.contains("  flux-system/volsync kube/volsync by flux-system/flux-system\n"), "{told}");
     assert!(!told.contains("not alive"), "{told}");
 }
+
+#[test]
+fn a_list_that_builds_others_is_no_cluster() {
+    let files = [
+        ("config/default/kustomization.yaml", "resources: [../crd, ../manager]\n"),
+        ("config/crd/kustomization.yaml", LIST),
+        ("config/crd/s.yaml", SERVICE),
+        ("config/manager/kustomization.yaml", "resources: [m.yaml]\n"),
+        ("config/manager/m.yaml", SERVICE),
+        ("config/kind/kustomization.yaml", "resources: [../default]\n"),
+    ];
+    let clusters = |known: &Known| {
+        let model = read(known, &files);
+        model.clusters().into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(clusters(&Known::default()), [""; 0]);
+    // Whoever names one means it.
+    let path = RepoPath::parse("config/kind").unwrap();
+    let paths = ClusterFolders::from([("dev".to_owned(), vec![path])]);
+    assert_eq!(clusters(&Known { paths, ..Known::default() }), ["dev"]);
+}
