@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_remedy_means_its_path_alone() {
-        for file in ["a*[b]?.yaml", "#a.yaml", "!a.yaml", "a\\b.yaml", "a b ", "a**b.yaml", "a "] {
+        for file in ["a*[b]?.yaml", "#a.yaml", "!a.yaml", "a b ", "a**b.yaml", "a "] {
             let ignore = format!("/*\n!/{}\n", literal(file));
             let others = ["axb.yaml", "ab.yaml", "a b", "a"];
             assert_eq!(left_out(&ignore, &[&[file][..], &others].concat()), others, "{file}");

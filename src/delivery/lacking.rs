@@ -109,7 +109,7 @@ impl Model {
     }
 
     /// Returns what the build of a folder needs and an artifact does not hold.
-    pub(super) fn lacking_in(
+    pub fn lacking_in(
         &self,
         snapshot: &Snapshot,
         artifact: Option<&Artifact>,

@@ -11,7 +11,7 @@ fn vars(kind: &str, data: &str) -> String {
 /// Returns the folder of the Flux Kustomization `child`, whose path has `${site}` and that `apps` applies.
 fn child(more: &str, files: &[(&str, &str)]) -> String {
     let (root, apps) = (flux("flux-system", "./clusters/prod", ""), flux("apps", "./apps", more));
-    let child = flux("child", "./sites/${site}", "");
+    let child = flux("child", "'./sites/${site}'", "");
     let mut all = vec![
         ("clusters/prod/gotk-sync.yaml", root.as_str()),
         ("clusters/prod/apps.yaml", &apps),
