@@ -40,7 +40,7 @@ fn a_config_map_that_the_cluster_gets_from_git_tells_its_values() {
     let made = [("clusters/prod/config.yaml", config.as_str()), ("config/kustomization.yaml", generator)];
     assert_eq!(child(FROM, &made), "sites/north");
     // A patch may change it.
-    let patched = "resources: [vars.yaml]\npatches: [{ patch: '[{ op: replace, path: /data/site, value: south }]', target: { kind: ConfigMap } }]\n";
+    let patched = "resources: [vars.yaml]\npatches: [{ patch: '- { op: replace, path: /data/site, value: south }', target: { kind: ConfigMap } }]\n";
     let patched = [
         ("clusters/prod/config.yaml", config.as_str()),
         ("config/kustomization.yaml", patched),

@@ -229,7 +229,10 @@ impl Reading<'_> {
         let namespace = self.namespace(group.whole, cluster);
         let is_closed = || self.holds.by_jobs(cluster, namespace, &name, None).is_some();
         // Flux applies it as it is; where it does not, it is only the list of the parts that are applied.
-        let whole = group.whole.filter(|entry| self.applier(entry, cluster).is_some());
+        let is_applied = |entry: &EntryPoint| {
+            self.applier(entry, cluster).is_some() || self.model.made(entry, cluster).is_some()
+        };
+        let whole = group.whole.filter(|entry| is_applied(entry));
         if let Some(entry) = whole {
             let part = if present.is_empty() { Part::Whole } else { Part::Remaining };
             sides.push(self.whole(entry, cluster, part));
