@@ -15,7 +15,7 @@ use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
 
 /// Folder names of what people keep and no cluster gets. They count for proposals alone, which people see first.
-const KEPT: [&str; 17] = [
+const KEPT: [&str; 19] = [
     "archive",
     "archived",
     "attic",
@@ -28,9 +28,11 @@ const KEPT: [&str; 17] = [
     "old",
     "removed",
     "retired",
+    "samples",
     "template",
     "templates",
     "test",
+    "testdata",
     "tests",
     "unused",
 ];

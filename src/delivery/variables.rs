@@ -7,12 +7,15 @@ use serde_json::{Map, Value, json};
 use crate::repo::manifest::ObjectId;
 use crate::repo::{Entry, Snapshot};
 
-/// Annotations with which what stands in Git need not be what the cluster has (kustomize-controller, `api/v1` and
-/// fluxcd/pkg/ssa).
+/// Annotations with which the cluster may have something else than Git (kustomize-controller,
+/// docs/spec/v1/kustomizations.md).
 const KEPT: [(&str, &[&str]); 2] = [
-    ("kustomize.toolkit.fluxcd.io/ssa", &["IfNotPresent", "Ignore", "Merge"]),
+    ("kustomize.toolkit.fluxcd.io/ssa", &["IfNotPresent", "Ignore"]),
     ("kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]),
 ];
+
+/// The annotation with which the cluster has what Git says, and perhaps more.
+const MERGED: [(&str, &[&str]); 1] = [("kustomize.toolkit.fluxcd.io/ssa", &["Merge"])];
 
 /// Words with which the lines of a `substituteFrom` begin.
 const ITEM: [&str; 5] = ["kind", "name", "optional", "value", "op"];
@@ -66,6 +69,8 @@ pub(super) struct Variables(BTreeMap<(String, ObjectId), Told>);
 enum Told {
     /// All that it holds; a value that Git does not say is `None`, as those of a Secret.
     Data(BTreeMap<String, Option<String>>),
+    /// As [`Data`](Told::Data), and there may be further names.
+    Part(BTreeMap<String, Option<String>>),
     /// Several builds bring it, or the cluster may have another one.
     Unclear,
 }
@@ -96,6 +101,10 @@ impl Variables {
                 Some(Told::Data(data)) => {
                     values.extend(data.iter().map(|(name, value)| (name.as_str(), value.as_deref())));
                     rest.extend(Some(item).filter(|_| data.values().any(Option::is_none)));
+                }
+                Some(Told::Part(data)) => {
+                    values = data.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
+                    rest.push(item);
                 }
                 Some(Told::Unclear) | None => {
                     values.clear();
@@ -130,9 +139,9 @@ impl Variables {
 fn told(value: &Value) -> Told {
     let metadata = &value["metadata"];
     let says = |(key, words): &(&str, &[&str])| {
-        ["annotations", "labels"].iter().any(|map| {
-            metadata[map][key].as_str().is_some_and(|own| words.iter().any(|word| own.eq_ignore_ascii_case(word)))
-        })
+        let said = |map: &&str| metadata[map][key].as_str();
+        let mut all = ["annotations", "labels"].iter().filter_map(said);
+        all.any(|own| words.iter().any(|word| own.eq_ignore_ascii_case(word)))
     };
     if KEPT.iter().any(says) {
         return Told::Unclear;
@@ -142,7 +151,8 @@ fn told(value: &Value) -> Told {
     let data = fields.iter().filter_map(|field| value[field].as_object()).flatten();
     // A variable in it is filled in by what applies it, as far as Git says that.
     let known = |value: &Value| value.as_str().filter(|text| !is_secret && !text.contains("${")).map(str::to_owned);
-    Told::Data(data.map(|(name, value)| (name.clone(), known(value))).collect())
+    let data = data.map(|(name, value)| (name.clone(), known(value))).collect();
+    if MERGED.iter().any(says) { Told::Part(data) } else { Told::Data(data) }
 }
 
 #[cfg(test)]

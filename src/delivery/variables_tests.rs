@@ -98,6 +98,16 @@ fn the_last_value_counts() {
     // Git tells which names a Secret has, and not the values.
     assert_eq!(known("ConfigMap/a Secret/s", json!({})), (json!({ "y": "a" }), 1));
     assert_eq!(known("Secret/s ConfigMap/a", json!({})), (json!({ "x": "a", "y": "a" }), 1));
+    // Where others may add names, those of Git count all the same.
+    let mut merged = object("ConfigMap", "m", json!({ "x": "m" }));
+    merged["metadata"]["annotations"] = json!({ "kustomize.toolkit.fluxcd.io/ssa": "Merge" });
+    variables.take("", &merged, true);
+    let known = |from: &str, own: Value| {
+        let found = variables.known(&post_build(from, own), "", "n");
+        let rest = found["substituteFrom"].as_array().unwrap().len();
+        (found["substitute"].clone(), rest)
+    };
+    assert_eq!(known("ConfigMap/a ConfigMap/m", json!({})), (json!({ "x": "m" }), 1));
     // What Git does not have may bring any name.
     assert_eq!(known("ConfigMap/a Secret/other", json!({ "z": "own" })), (json!({ "z": "own" }), 1));
     assert_eq!(known("Secret/other ConfigMap/a", json!({})), (json!({ "x": "a", "y": "a" }), 1));

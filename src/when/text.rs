@@ -145,7 +145,7 @@ fn twins(answer: &Answer) -> Twins<'_> {
 /// Names the Flux Kustomization of a line, with its namespace where the cluster has another one of that name.
 fn kustomization(line: &Line, twins: &Twins<'_>) -> String {
     let Some(found) = &line.kustomization else {
-        return line.folder.as_ref().map_or_else(|| "-".to_owned(), |folder| clean(&unnamed(folder)));
+        return line.entry.as_ref().map_or_else(|| "-".to_owned(), |folder| clean(&unnamed(folder)));
     };
     let name = match twins.get(&(&*line.cluster, &*found.name)).is_some_and(|spaces| spaces.len() > 1) {
         true => format!("{}/{}", clean(&found.namespace), clean(&found.name)),

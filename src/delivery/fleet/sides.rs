@@ -222,6 +222,7 @@ impl Reading<'_> {
                 || folder(*position).is_some_and(|folder| self.model.graph.has(&folder))
         };
         let mut present: Vec<usize> = (0..self.spec.types.len()).filter(stands).collect();
+        let is_divided = !present.is_empty();
         let name = group.whole.map_or_else(
             || base.name().unwrap_or("apps").to_owned(),
             |entry| self.model.name_in(entry, cluster).to_owned(),
@@ -255,13 +256,17 @@ impl Reading<'_> {
                 _ if whole.is_some() && !kustomization.in_git => GateState::NotHandedOver,
                 gate => gate,
             };
+            // Of what is not divided and that nothing in Git applies only a CronJob tells a name.
+            let is_named = flux.is_some()
+                || is_divided
+                || matches!(gate, GateState::Unseen | GateState::Foreign | GateState::NotHandedOver);
             sides.push(Side {
                 cluster: cluster.to_owned(),
                 part: Part::Type(position),
                 folder: folder(position),
                 entry: Some(base.clone()),
                 gate,
-                kustomization: Some(kustomization),
+                kustomization: Some(kustomization).filter(|_| is_named),
                 waits_for: Some(change_type.clone()),
                 schedule: self.schedules.of(cluster, change_type),
                 awaited: flux.and_then(|flux| self.awaited(flux)),
