@@ -61,7 +61,8 @@ impl Model {
     pub fn made(&self, entry: &EntryPoint, cluster: &str) -> Option<&Reached> {
         let own = self.delivered.named(cluster)?;
         let of = |folder: &RepoPath| {
-            let mut all = own.kustomizations.iter().filter(|one| one.written.is_none() && one.remote.is_empty());
+            let mut all =
+                own.kustomizations.iter().filter(|one| one.written.is_none() && one.remote.is_empty());
             all.find(|one| one.path.as_ref() == Some(folder))
         };
         of(&entry.path).or_else(|| of(entry.through.as_ref()?))
@@ -74,7 +75,8 @@ impl Model {
             return BTreeSet::from([None]);
         }
         let above = entry.through.as_ref().and_then(|above| self.entry(above));
-        let mut own = self.flux_of(entry).chain(above.into_iter().flat_map(|above| self.flux_of(above))).peekable();
+        let mut own =
+            self.flux_of(entry).chain(above.into_iter().flat_map(|above| self.flux_of(above))).peekable();
         if own.peek().is_some() {
             return own.map(|one| self.partial_artifact(one)).collect();
         }

@@ -57,7 +57,9 @@ impl LeftOut {
                 "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults"
                     .to_owned()
             }
-            LeftOut::Pushed => "rename the file\nor push with `--ignore-paths`: that replaces all defaults".to_owned(),
+            LeftOut::Pushed => {
+                "rename the file\nor push with `--ignore-paths`: that replaces all defaults".to_owned()
+            }
             LeftOut::NotCopied => "let the ArtifactGenerator copy all that the folder reads".to_owned(),
         }
     }

@@ -316,7 +316,8 @@ fn untold(kustomization: &FluxKustomization, clusters: &Clusters) -> Option<Stri
     let cluster = clusters.named(&kustomization.cluster)?;
     let one = cluster.reached(&kustomization.remote, (&kustomization.namespace, &kustomization.name))?;
     let (namespace, name) = one.applied_by.as_ref()?;
-    let above = cluster.reached(&one.remote, (namespace, name)).or_else(|| cluster.reached("", (namespace, name)))?;
+    let above =
+        cluster.reached(&one.remote, (namespace, name)).or_else(|| cluster.reached("", (namespace, name)))?;
     let from = above.post_build["substituteFrom"].as_array().filter(|from| !from.is_empty())?;
     let named = |item: &Value| Some(format!("{} {}", item["kind"].as_str()?, item["name"].as_str()?));
     Some(from.iter().filter_map(named).collect::<Vec<_>>().join(" or "))

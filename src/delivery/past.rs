@@ -89,7 +89,8 @@ impl<'a> Weight<'a> {
     fn of(model: &'a Model, snapshot: &'a Snapshot) -> Weight<'a> {
         let yaml = snapshot.entries().filter(|(path, _)| is_yaml(path));
         let names = wanted(snapshot);
-        let is_own = |entry: &Entry| matches!(entry, Entry::File(file) if of_interest(file, &names).is_some());
+        let is_own =
+            |entry: &Entry| matches!(entry, Entry::File(file) if of_interest(file, &names).is_some());
         let own = yaml.filter(|(_, entry)| is_own(entry));
         let files: BTreeSet<&RepoPath> = own.map(|(path, _)| path).chain(&model.turning).collect();
         let folders = files.iter().flat_map(|file| model.graph.builders(file)).collect();

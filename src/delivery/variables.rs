@@ -150,7 +150,8 @@ fn told(value: &Value) -> Told {
     let fields = if is_secret { &["data", "stringData"][..] } else { &["data"] };
     let data = fields.iter().filter_map(|field| value[field].as_object()).flatten();
     // A variable in it is filled in by what applies it, as far as Git says that.
-    let known = |value: &Value| value.as_str().filter(|text| !is_secret && !text.contains("${")).map(str::to_owned);
+    let known =
+        |value: &Value| value.as_str().filter(|text| !is_secret && !text.contains("${")).map(str::to_owned);
     let data = data.map(|(name, value)| (name.clone(), known(value))).collect();
     if MERGED.iter().any(says) { Told::Part(data) } else { Told::Data(data) }
 }

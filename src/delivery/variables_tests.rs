@@ -75,15 +75,17 @@ fn what_the_cluster_may_have_otherwise_is_not_known() {
 #[test]
 fn the_last_value_counts() {
     let post_build = |from: &str, own: Value| {
-        let from: Vec<Value> = from.split(' ').filter(|from| !from.is_empty()).map(|from| {
-            let (kind, name) = from.split_once('/').unwrap();
-            json!({ "kind": kind, "name": name, "optional": true })
-        }).collect();
+        let from: Vec<Value> = from
+            .split(' ')
+            .filter(|from| !from.is_empty())
+            .map(|from| {
+                let (kind, name) = from.split_once('/').unwrap();
+                json!({ "kind": kind, "name": name, "optional": true })
+            })
+            .collect();
         json!({ "substituteFrom": from, "substitute": own })
     };
-    let object = |kind: &str, name: &str, data: Value| {
-        json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name, "namespace": "n" }, "data": data })
-    };
+    let object = |kind: &str, name: &str, data: Value| json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name, "namespace": "n" }, "data": data });
     let mut variables = Variables::default();
     variables.take("", &object("ConfigMap", "a", json!({ "x": "a", "y": "a" })), true);
     variables.take("", &object("ConfigMap", "b", json!({ "x": "b" })), true);
@@ -120,9 +122,18 @@ fn the_names_are_found_in_patches_too() {
     let mut add = |path: &str, text: &str| {
         snapshot.insert(crate::path::RepoPath::parse(path).unwrap(), crate::repo::File::new(text.as_bytes()));
     };
-    add("a.yaml", "metadata: { name: not-me }\nspec:\n  postBuild:\n    substituteFrom:\n      - kind: ConfigMap # name\n        name: one\n      - name: \"two\"\n        optional: true\n  targetNamespace: n\n  name: nor-me\n");
-    add("b.yaml", "patches:\n- patch: |-\n    - op: add\n      path: /spec/postBuild/substituteFrom\n      value:\n        - kind: Secret\n          name: three\n  target: { name: nor-i }\n");
-    add("c.yaml", "spec: { postBuild: { substituteFrom: [{ kind: ConfigMap, name: four }, { name: 'five', kind: Secret }] } }\n");
+    add(
+        "a.yaml",
+        "metadata: { name: not-me }\nspec:\n  postBuild:\n    substituteFrom:\n      - kind: ConfigMap # name\n        name: one\n      - name: \"two\"\n        optional: true\n  targetNamespace: n\n  name: nor-me\n",
+    );
+    add(
+        "b.yaml",
+        "patches:\n- patch: |-\n    - op: add\n      path: /spec/postBuild/substituteFrom\n      value:\n        - kind: Secret\n          name: three\n  target: { name: nor-i }\n",
+    );
+    add(
+        "c.yaml",
+        "spec: { postBuild: { substituteFrom: [{ kind: ConfigMap, name: four }, { name: 'five', kind: Secret }] } }\n",
+    );
     let found: Vec<String> = wanted(&snapshot).into_iter().collect();
     assert_eq!(found, ["five", "four", "one", "three", "two"]);
 }

@@ -93,7 +93,7 @@ note: deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml names
 5 |   - ../../../../infra/reconciliation-windows
   |     ----------------------------------------
 
-error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows. `close-reconciliation-window` and `open-reconciliation-window` never run there
+error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows. What the cluster has of `close-reconciliation-window` and `open-reconciliation-window` runs on, and nothing new arrives
  --> deploy/infra/reconciliation-windows/kustomization.yaml
  = help: choose folders that Flux fetches for `gate` and `clusterGate` under `layout`
          or add `!/deploy/infra/reconciliation-windows` below `/deploy/infra` in `spec.ignore`, or remove that line

@@ -126,8 +126,7 @@ fn unfetched(subject: &Subject<'_>) -> Vec<Diagnostic> {
             true => format!("What the cluster has of {names} runs on, and nothing new arrives"),
             false => format!("{names} never run there"),
         };
-        let text =
-            format!("the sources of cluster {} leave out files of {folder}. {effect}", cluster.name);
+        let text = format!("the sources of cluster {} leave out files of {folder}. {effect}", cluster.name);
         UNAPPLIED_GATE.finding(text).at(Place::file(list_of(subject, &folder))).help(format!(
             "choose folders that Flux fetches for `gate` and `clusterGate` under `layout`\nor {correct}"
         ))

@@ -43,7 +43,8 @@ fn of_sides(subject: &Subject<'_>, flux: &FluxKustomization) -> Vec<(Lacking, Op
     let Subject { snapshot, model, renderer, .. } = *subject;
     let (Some(spec), Some(path)) = (subject.spec, &flux.path) else { return Vec::new() };
     let input = Input { spec, snapshot, model, renderer };
-    let sides = input.standing_sides(path, &flux.cluster).into_values().filter(|side| !input.is_applied(side));
+    let sides =
+        input.standing_sides(path, &flux.cluster).into_values().filter(|side| !input.is_applied(side));
     let artifact = model.partial_artifact(flux);
     let lacking = |side: RepoPath| {
         let found = model.lacking_in(snapshot, artifact, &side);

@@ -125,7 +125,10 @@ fn each_way_of_lagging_behind_is_said() {
             |one| one.commit = Some("a".repeat(40)),
             "apps-rw has applied commit aaaaaaaaaaaa there, which is not in this repository",
         ),
-        (|one| (one.revision, one.commit) = (String::new(), None), "apps-rw has applied nothing there, which is no commit"),
+        (
+            |one| (one.revision, one.commit) = (String::new(), None),
+            "apps-rw has applied nothing there, which is no commit",
+        ),
         (
             |one| one.source_kind = "OCIRepository".to_owned(),
             "apps-rw builds from OCIRepository flux-system there and from GitRepository flux-system in Git",
