@@ -1,11 +1,13 @@
 //! The proof at any time: whether entry points and their sides agree, and what changed since a
 //! revision.
 
+mod parts;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Artifact, EntryPoint, Role};
+use crate::delivery::{Artifact, EntryPoint};
 use crate::delivery::{Input, Sides, builds, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::gate::Carriers;
@@ -16,6 +18,7 @@ use crate::render::{Object, RenderError, Request};
 use crate::repo::listing::has_list;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{Kustomization, Snapshot};
+use crate::verify::parts::{Appliers, Part, applied, sides, views, wholes};
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,9 +129,6 @@ impl Check {
         })
     }
 }
-
-/// A folder that a cluster applies, with the name of its type where it is a side.
-type Part = (Option<String>, RepoPath);
 
 /// Checks every entry point of the working tree against its sides, for each source that fetches other files of it.
 pub fn verify(input: &Input<'_>) -> Vec<Check> {
@@ -246,53 +246,6 @@ pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
     all.into_iter().map(check).collect()
 }
 
-/// The clusters that apply an entry point.
-struct Appliers {
-    /// The one that its sides may be named after.
-    first: String,
-    all: BTreeSet<String>,
-}
-
-impl Appliers {
-    fn named(&self) -> String {
-        self.all.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Gives the entry points with their clusters; a side counts as the entry point that it belongs to.
-fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, Appliers> {
-    let sides = input.sides();
-    let entries = input.model.all_entries().iter().filter(|entry| entry.role == Role::Apps);
-    let mut found: BTreeMap<RepoPath, Appliers> = BTreeMap::new();
-    for entry in entries.filter(|entry| input.knows_cluster(entry)) {
-        let whole = sides.get(&entry.path).map_or(&entry.path, |(whole, _)| whole);
-        let new = || Appliers { first: entry.cluster.clone(), all: BTreeSet::new() };
-        let one = found.entry(whole.clone()).or_insert_with(new);
-        one.first.clone_from(&entry.cluster);
-        one.all.extend(entry.clusters().map(str::to_owned));
-    }
-    found
-}
-
-fn sides(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
-    let name = |position: usize| Some(input.spec.types[position].name.value.clone());
-    let sides = input.standing_sides(path, cluster).into_iter();
-    sides.map(|(position, side)| (name(position), side)).collect()
-}
-
-/// Gives the folders that a cluster applies: what Flux Kustomizations name, or else the entry
-/// point itself.
-fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
-    let mut parts = sides(input, path, cluster);
-    let named = |folder: &RepoPath| input.is_applied(folder);
-    parts.retain(|(_, side)| named(side));
-    let stands = input.model.graph.has(path) || input.snapshot.is_dir(path);
-    if named(path) || (parts.is_empty() && stands) {
-        parts.insert(0, (None, path.clone()));
-    }
-    if parts.is_empty() { sides(input, path, cluster) } else { parts }
-}
-
 /// Gives the builds of some folders, each as its own Flux Kustomization builds it; or all `alike`, as the one
 /// of the entry point does, since clusters that share it may build it each in another way.
 fn requests(
@@ -332,16 +285,6 @@ fn built(
     alike: bool,
 ) -> Vec<Result<Vec<Object>, RenderError>> {
     input.renderer.render(files, &requests(input, files, path, parts, alike))
-}
-
-/// Returns what those see who apply an entry point or its sides: of each artifact where a build sees a difference between
-/// that and the repository, else `None`.
-fn views<'m>(input: &Input<'m>, path: &RepoPath, parts: &[Part]) -> BTreeSet<Option<&'m Artifact>> {
-    let folders = std::iter::once(path).chain(parts.iter().map(|(_, folder)| folder));
-    let entries = folders.filter_map(|folder| input.model.entry(folder));
-    let applied = entries.filter(|entry| !entry.flux.is_empty() || entry.through.is_some());
-    let found: BTreeSet<_> = applied.flat_map(|entry| input.model.artifacts_over(entry)).collect();
-    if found.is_empty() { BTreeSet::from([None]) } else { found }
 }
 
 type Differences = Vec<(Option<ObjectId>, Difference)>;

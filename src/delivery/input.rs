@@ -211,14 +211,11 @@ impl<'a> Input<'a> {
     /// `files` are those that its source fetches, which may leave the kustomization out.
     fn plain(&self, files: &Snapshot, folder: &RepoPath) -> Request {
         let is_listed_by_flux = !has_list(files, folder)
-            && self.model.entry(folder).is_some_and(|entry| !entry.flux.is_empty() || self.is_synced(folder));
+            && self
+                .model
+                .entry(folder)
+                .is_some_and(|entry| !entry.flux.is_empty() || self.model.is_synced(folder));
         Request::of(folder.clone(), is_listed_by_flux.then_some(&Value::Null))
-    }
-
-    /// Tells whether a FluxInstance applies a folder: its Flux Kustomization stands in no file.
-    fn is_synced(&self, folder: &RepoPath) -> bool {
-        let mut roots = self.model.delivered.all.iter().flat_map(|cluster| &cluster.roots);
-        roots.any(|root| root.kustomization.is_some() && root.folder == *folder)
     }
 
     /// Asks for a build by which objects can be given their types.

@@ -256,6 +256,12 @@ impl Model {
         self.flux_of_cluster(cluster).filter(move |one| one.name == name)
     }
 
+    /// Tells whether a FluxInstance applies a folder: its Flux Kustomization stands in no file.
+    pub(super) fn is_synced(&self, folder: &RepoPath) -> bool {
+        let mut roots = self.delivered.all.iter().flat_map(|cluster| &cluster.roots);
+        roots.any(|root| root.kustomization.is_some() && root.folder == *folder)
+    }
+
     /// Returns the source that is fetched for a Flux Kustomization: of what a generator makes the one that it copies from.
     pub fn fetched_source(&self, one: &FluxKustomization) -> SourceId {
         let id = SourceId::of(&one.effective["spec"], &one.namespace);

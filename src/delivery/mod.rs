@@ -28,6 +28,7 @@ mod counterpart;
 mod difference;
 mod entry_point;
 mod fetched;
+mod fetching;
 pub mod fleet;
 pub mod gate;
 mod gate_job;

@@ -188,3 +188,7 @@ fn joined(
     }
     found
 }
+
+#[cfg(test)]
+#[path = "propose_tests.rs"]
+mod tests;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::delivery;
-use crate::delivery::fleet::Schedules;
+use crate::delivery::fleet::{GateState, KustomizationName, Schedules};
 use crate::delivery::{Cluster, EntryPoint, Hold, Holds, Model, Reached, Role, Sides};
 use crate::path::RepoPath;
 use crate::repo::{FluxKustomization, Kustomization, built};
@@ -73,78 +73,6 @@ pub enum Part {
     Type(usize),
     /// It carries gates or Flux Kustomizations and is never split.
     Support,
-}
-
-/// A Flux Kustomization by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KustomizationName {
-    /// `metadata.name`.
-    pub name: String,
-    /// `metadata.namespace`, or the spec's default where Git does not say it.
-    pub namespace: String,
-    /// Whether it stands in Git, or a FluxInstance in Git makes it; otherwise the name is the one that the layout gives.
-    pub in_git: bool,
-    /// `spec.interval` as written.
-    pub interval: Option<String>,
-    /// How long it takes at most until it applies a commit, with what it depends on, if nothing holds that back; `None`
-    /// where Git does not say it, or something holds back what it depends on.
-    pub within: Option<Duration>,
-    /// Whether `spec.suspend` is true in Git, so that nothing lands at all.
-    pub suspended: bool,
-}
-
-/// What holds changes back outside of the windows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GateState {
-    /// Nothing, and nothing should: there is no window.
-    RealTime,
-    /// CronJobs that stand in Git.
-    Closes,
-    /// Nothing: the spec keeps the CronJobs suspended.
-    Off,
-    /// Nothing that is known: the Flux Kustomization that they would suspend is not in Git.
-    NotInGit,
-    /// Nothing yet: it is split, and its Flux Kustomization comes with the hand-over.
-    NotHandedOver,
-    /// CronJobs that stand in Git, if the Flux Kustomization that they name was made in the cluster by hand: it is
-    /// not in Git.
-    Unseen,
-    /// Nothing that is known: no CronJob in Git suspends the Flux Kustomization.
-    NoJob,
-    /// Nothing that lasts: CronJobs in Git suspend it, and `spec.suspend: false` in Git resumes it.
-    Resumed,
-    /// CronJobs that stand in Git and that the spec says nothing about.
-    Foreign,
-}
-
-impl GateState {
-    /// All of them.
-    pub const ALL: [GateState; 9] = [
-        GateState::RealTime,
-        GateState::Closes,
-        GateState::Off,
-        GateState::NotInGit,
-        GateState::NotHandedOver,
-        GateState::Unseen,
-        GateState::NoJob,
-        GateState::Resumed,
-        GateState::Foreign,
-    ];
-
-    /// Gives the name by which programs know it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            GateState::RealTime => "none",
-            GateState::Closes => "closes",
-            GateState::Off => "off",
-            GateState::NotInGit => "not-in-git",
-            GateState::NotHandedOver => "not-handed-over",
-            GateState::Unseen => "unseen",
-            GateState::NoJob => "no-job",
-            GateState::Resumed => "resumed",
-            GateState::Foreign => "foreign",
-        }
-    }
 }
 
 /// An entry point before its split, with what became of it.
