@@ -11,7 +11,7 @@ use crate::repo::{Graph, Reference, generated_children};
 
 /// Names what applies a folder where Git does not say it.
 pub fn unnamed(folder: &RepoPath) -> String {
-    format!("what applies {folder} (not in Git)")
+    format!("the Flux Kustomization of {folder} (not in Git)")
 }
 
 /// Fields of a kustomization that name files inside of other files, so that nobody knows what its build reads.

@@ -225,7 +225,7 @@ fn what_applies_a_root_has_no_made_up_name() {
     let told = || repository.stdout(&["when", "--cluster", "edge-02"]);
     repository.write("clusters/edge-02/more/kustomization.yaml", "resources: [../../../apps/nginx]\n");
     let unsaid = told();
-    assert!(unsaid.contains("what applies clusters/edge-02/more (not in Git)"), "{unsaid}");
+    assert!(unsaid.contains("the Flux Kustomization of clusters/edge-02/more (not in Git)"), "{unsaid}");
     assert!(!unsaid.contains("more-rw"), "{unsaid}");
     repository.write("bootstrap/instance.yaml", instance);
     let said = told();

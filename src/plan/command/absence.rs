@@ -41,8 +41,8 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
             .at(Place::file(root.clone()))
             .help(BEGIN)
         }),
-        (folders, _) => Diagnostic::error(format!(
-            "no kustomization in {root} builds a Flux Kustomization, so none of the {folders} tells of a cluster"
+        _ => Diagnostic::error(format!(
+            "no kustomization in {root} builds a Flux Kustomization, so no cluster is known"
         ))
         .at(Place::file(root.clone()))
         .help(NAME),
