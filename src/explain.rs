@@ -146,14 +146,16 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
         if is_doubled {
             continue;
         }
-        let Ok(typed) = input.located_entry(entry) else {
-            failed.insert(entry.path.clone());
-            continue;
-        };
-        let typed = lone.settle(&entry.path, typed);
-        let apps = Apps::of(input.model, entry);
-        if typed.objects.iter().any(|object| is_asked(entry, object)) {
-            asked.push((entry, typed, apps));
+        // Whoever applies it may see other files.
+        for artifact in input.model.artifacts_over(entry) {
+            let Ok(typed) = input.located_entry(entry, artifact) else {
+                failed.insert(entry.path.clone());
+                continue;
+            };
+            let typed = lone.settle(&entry.path, typed);
+            if typed.objects.iter().any(|object| is_asked(entry, object)) {
+                asked.push((entry, artifact, typed, Apps::of(input.model, entry)));
+            }
         }
     }
     let wanted: BTreeSet<&RepoPath> = asked.iter().map(|(entry, ..)| &entry.path).collect();
@@ -164,8 +166,8 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
     };
     // One line for each object with one origin and one type, whoever builds it.
     let mut found: BTreeMap<Key, Vec<Consumer>> = BTreeMap::new();
-    for (entry, typed, apps) in &asked {
-        for applying in appliers.of_entry(entry) {
+    for (entry, artifact, typed, apps) in &asked {
+        for applying in appliers.of_entry(entry).into_iter().filter(|one| one.artifact == *artifact) {
             for (object, classified) in typed.objects.iter().zip(&typed.types) {
                 let Some(origin) = object.origin.as_ref().filter(|_| is_asked(entry, object)) else {
                     continue;

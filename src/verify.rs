@@ -1,11 +1,13 @@
 //! The proof at any time: whether entry points and their sides agree, and what changed since a
 //! revision.
 
+mod parts;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::delivery::{EntryPoint, Role};
+use crate::delivery::{Artifact, EntryPoint};
 use crate::delivery::{Input, Sides, builds, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::gate::Carriers;
@@ -16,6 +18,7 @@ use crate::render::{Object, RenderError, Request};
 use crate::repo::listing::has_list;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{Kustomization, Snapshot};
+use crate::verify::parts::{Appliers, Part, applied, sides, views, wholes};
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -127,48 +130,73 @@ impl Check {
     }
 }
 
-/// A folder that a cluster applies, with the name of its type where it is a side.
-type Part = (Option<String>, RepoPath);
-
-/// Checks every entry point of the working tree against its sides.
+/// Checks every entry point of the working tree against its sides, for each source that fetches other files of it.
 pub fn verify(input: &Input<'_>) -> Vec<Check> {
     let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
-    wholes(input)
-        .into_iter()
-        .map(|(path, clusters)| {
-            let sides = sides(input, &path, &clusters.first);
-            let stands = input.model.graph.has(&path);
-            // Flux lists by itself what lies in a folder without a list.
-            let is_built = stands || sides.is_empty() && input.is_applied(&path);
-            let whole: Vec<Part> = if is_built { vec![(None, path.clone())] } else { sides.clone() };
-            let (objects, found) = rendered(input, &path, &whole);
-            let mut differences = found;
-            if sides.is_empty() {
-                differences.iter_mut().for_each(|(_, difference)| difference.forgive_remote());
+    let check = |(path, clusters): (RepoPath, Appliers)| {
+        let sides = sides(input, &path, &clusters.first);
+        let (mut count, mut differences, mut is_whole) = (0, Differences::new(), true);
+        for artifact in views(input, &path, &sides) {
+            let files = input.model.delivered.files(input.snapshot, artifact);
+            let (objects, found) = rendered_whole(input, &files, &path, &sides);
+            is_whole &= found.is_empty();
+            count = count.max(objects.len());
+            if found.is_empty() && !sides.is_empty() && input.model.graph.has(&path) {
+                let (added, found) = compared(input, &files, &path, &sides, &carriers, &objects);
+                count = count.max(objects.len() + added);
+                differences.extend(found);
             }
-            let mut count = objects.len();
-            if !sides.is_empty() && differences.is_empty() {
-                if stands {
-                    let (_, parts) = parts_of(input, &path, &sides, true);
-                    differences = against(&objects, &parts);
-                    if is_partial(input, &path, &sides) {
-                        differences.retain(|(_, difference)| *difference != Difference::Lost);
-                    }
-                    let gates = gate_objects(input, &carriers, &sides);
-                    differences.retain(|(id, _)| !id.as_ref().is_some_and(|id| gates.contains(id)));
-                    // After the hand-over the old one applies the other apps, the new ones these.
-                    let handed = |difference: &Difference| matches!(difference, Difference::Added(side) if input.is_applied(side));
-                    let before = differences.len();
-                    differences.retain(|(_, difference)| !handed(difference));
-                    count += before - differences.len();
-                }
-                differences.extend(wrong_sides(input, &all, &carriers, &path));
-            }
-            differences.sort();
-            let is_compared = !sides.is_empty();
-            Check { cluster: clusters.named(), path, objects: count, is_compared, differences }
-        })
-        .collect()
+            differences.extend(found);
+        }
+        if !sides.is_empty() && is_whole {
+            differences.extend(wrong_sides(input, &all, &carriers, &path));
+        }
+        differences.sort();
+        differences.dedup();
+        let is_compared = !sides.is_empty();
+        Check { cluster: clusters.named(), path, objects: count, is_compared, differences }
+    };
+    wholes(input).into_iter().map(check).collect()
+}
+/// Builds an entry point, or its sides where that no longer stands; with what does not build.
+fn rendered_whole(
+    input: &Input<'_>,
+    files: &Snapshot,
+    path: &RepoPath,
+    sides: &[Part],
+) -> (Vec<Object>, Differences) {
+    // Flux lists by itself what lies in a folder without a list.
+    let is_built = input.model.graph.has(path) || sides.is_empty() && input.is_applied(path);
+    let whole: Vec<Part> = if is_built { vec![(None, path.clone())] } else { sides.to_vec() };
+    let (objects, mut found) = rendered(input, files, path, &whole);
+    if sides.is_empty() {
+        found.iter_mut().for_each(|(_, difference)| difference.forgive_remote());
+    }
+    (objects, found)
+}
+
+/// Compares an entry point with its sides; also counts the objects that only these have by now.
+fn compared(
+    input: &Input<'_>,
+    files: &Snapshot,
+    path: &RepoPath,
+    sides: &[Part],
+    carriers: &Carriers,
+    objects: &[Object],
+) -> (usize, Differences) {
+    let (_, parts) = parts_of(input, files, path, sides, true);
+    let mut differences = against(objects, &parts);
+    if is_partial(input, path, sides) {
+        differences.retain(|(_, difference)| *difference != Difference::Lost);
+    }
+    let gates = gate_objects(input, carriers, sides);
+    differences.retain(|(id, _)| !id.as_ref().is_some_and(|id| gates.contains(id)));
+    // After the hand-over the old one applies the other apps, the new ones these.
+    let handed =
+        |difference: &Difference| matches!(difference, Difference::Added(side) if input.is_applied(side));
+    let before = differences.len();
+    differences.retain(|(_, difference)| !handed(difference));
+    (before - differences.len(), differences)
 }
 
 /// Gives the objects of gates that sides carry: they belong to no app, and the entry point that the
@@ -184,75 +212,38 @@ fn gate_objects(input: &Input<'_>, carriers: &Carriers, sides: &[Part]) -> BTree
 pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
     let mut all = wholes(before);
     all.extend(wholes(after));
-    all.into_iter()
-        .map(|(path, clusters)| {
-            let old_parts = applied(before, &path, &clusters.first);
-            let new_parts = applied(after, &path, &clusters.first);
-            let (old, broken) = rendered(before, &path, &old_parts);
-            let (new_types, parts) = parts_of(after, &path, &new_parts, false);
-            let mut differences = Vec::new();
-            if broken.iter().all(|(_, difference)| !matches!(difference, Difference::Unbuildable(..))) {
-                differences = against(&old, &parts);
-                let (old_types, _) = parts_of(before, &path, &old_parts, false);
-                for (id, was) in &old_types {
-                    if let Some(is) = new_types.get(id)
-                        && was != is
-                    {
-                        differences.push((Some(id.clone()), Difference::Moved(was.clone(), is.clone())));
-                    }
+    let check = |(path, clusters): (RepoPath, Appliers)| {
+        let [old_parts, new_parts] = [before, after].map(|input| applied(input, &path, &clusters.first));
+        let (old_views, new_views) = (views(before, &path, &old_parts), views(after, &path, &new_parts));
+        let (mut count, mut differences) = (0, Differences::new());
+        for artifact in old_views.union(&new_views) {
+            let files = |input: &Input<'_>, views: &BTreeSet<Option<&Artifact>>| {
+                // A source that is new, or no more, is compared with the first of the others.
+                let own = views.get(artifact).or_else(|| views.first()).copied().flatten();
+                input.model.delivered.files(input.snapshot, own)
+            };
+            let files = [files(before, &old_views), files(after, &new_views)];
+            let (old, broken) = rendered(before, &files[0], &path, &old_parts);
+            let (new_types, parts) = parts_of(after, &files[1], &path, &new_parts, false);
+            count = count.max(old.len());
+            if broken.iter().any(|(_, difference)| matches!(difference, Difference::Unbuildable(..))) {
+                continue;
+            }
+            differences.extend(against(&old, &parts));
+            let (old_types, _) = parts_of(before, &files[0], &path, &old_parts, false);
+            for (id, was) in &old_types {
+                if let Some(is) = new_types.get(id)
+                    && was != is
+                {
+                    differences.push((Some(id.clone()), Difference::Moved(was.clone(), is.clone())));
                 }
             }
-            differences.sort();
-            Check { cluster: clusters.named(), path, objects: old.len(), is_compared: true, differences }
-        })
-        .collect()
-}
-
-/// The clusters that apply an entry point.
-struct Appliers {
-    /// The one that its sides may be named after.
-    first: String,
-    all: BTreeSet<String>,
-}
-
-impl Appliers {
-    fn named(&self) -> String {
-        self.all.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
-    }
-}
-
-/// Gives the entry points with their clusters; a side counts as the entry point that it belongs to.
-fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, Appliers> {
-    let sides = input.sides();
-    let entries = input.model.all_entries().iter().filter(|entry| entry.role == Role::Apps);
-    let mut found: BTreeMap<RepoPath, Appliers> = BTreeMap::new();
-    for entry in entries.filter(|entry| input.knows_cluster(entry)) {
-        let whole = sides.get(&entry.path).map_or(&entry.path, |(whole, _)| whole);
-        let new = || Appliers { first: entry.cluster.clone(), all: BTreeSet::new() };
-        let one = found.entry(whole.clone()).or_insert_with(new);
-        one.first.clone_from(&entry.cluster);
-        one.all.extend(entry.clusters().map(str::to_owned));
-    }
-    found
-}
-
-fn sides(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
-    let name = |position: usize| Some(input.spec.types[position].name.value.clone());
-    let sides = input.standing_sides(path, cluster).into_iter();
-    sides.map(|(position, side)| (name(position), side)).collect()
-}
-
-/// Gives the folders that a cluster applies: what Flux Kustomizations name, or else the entry
-/// point itself.
-fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
-    let mut parts = sides(input, path, cluster);
-    let named = |folder: &RepoPath| input.is_applied(folder);
-    parts.retain(|(_, side)| named(side));
-    let stands = input.model.graph.has(path) || input.snapshot.is_dir(path);
-    if named(path) || (parts.is_empty() && stands) {
-        parts.insert(0, (None, path.clone()));
-    }
-    if parts.is_empty() { sides(input, path, cluster) } else { parts }
+        }
+        differences.sort();
+        differences.dedup();
+        Check { cluster: clusters.named(), path, objects: count, is_compared: true, differences }
+    };
+    all.into_iter().map(check).collect()
 }
 
 /// Gives the builds of some folders, each as its own Flux Kustomization builds it; or all `alike`, as the one
@@ -285,24 +276,27 @@ fn requests(
     parts.iter().map(|(_, folder)| Request::of(folder.clone(), build(folder).as_ref())).collect()
 }
 
-/// Builds some folders, of the files that the source of the entry point, or else of the first of its sides, fetches.
+/// Builds some folders of the files that a source fetches.
 fn built(
     input: &Input<'_>,
+    files: &Snapshot,
     path: &RepoPath,
     parts: &[Part],
     alike: bool,
 ) -> Vec<Result<Vec<Object>, RenderError>> {
-    let mut folders = std::iter::once(path).chain(parts.iter().map(|(_, folder)| folder));
-    let fetched = folders.find_map(|folder| input.fetched(folder));
-    let files = fetched.as_ref().unwrap_or(input.snapshot);
     input.renderer.render(files, &requests(input, files, path, parts, alike))
 }
 
 type Differences = Vec<(Option<ObjectId>, Difference)>;
 
 /// Renders folders into one list; what two of them give, or what does not build, is a difference.
-fn rendered(input: &Input<'_>, path: &RepoPath, parts: &[Part]) -> (Vec<Object>, Differences) {
-    let results = built(input, path, parts, false);
+fn rendered(
+    input: &Input<'_>,
+    files: &Snapshot,
+    path: &RepoPath,
+    parts: &[Part],
+) -> (Vec<Object>, Differences) {
+    let results = built(input, files, path, parts, false);
     let mut objects: Vec<Object> = Vec::new();
     let mut differences = Differences::new();
     let mut places: BTreeMap<ObjectId, Vec<RepoPath>> = BTreeMap::new();
@@ -328,11 +322,12 @@ type Rendered = Vec<(Part, Result<Vec<Object>, RenderError>)>;
 /// Renders folders one by one; also gives each object's type where its folder is a side.
 fn parts_of(
     input: &Input<'_>,
+    files: &Snapshot,
     path: &RepoPath,
     parts: &[Part],
     alike: bool,
 ) -> (BTreeMap<ObjectId, String>, Rendered) {
-    let results = built(input, path, parts, alike);
+    let results = built(input, files, path, parts, alike);
     let rendered: Rendered = parts.iter().cloned().zip(results).collect();
     let mut types = BTreeMap::new();
     for ((name, _), result) in &rendered {

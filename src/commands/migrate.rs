@@ -61,7 +61,7 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     let templates = Templates::new(loaded.workspace.overrides())?;
     let base = loaded.base(&arguments.base)?;
     let live = if arguments.confirm { live(&loaded, arguments)? } else { BTreeMap::new() };
-    let commits: BTreeSet<&str> = live.values().flatten().filter_map(LiveKustomization::commit).collect();
+    let commits: BTreeSet<&str> = live.values().flatten().filter_map(|one| one.commit.as_deref()).collect();
     let relation = |commit: &str| loaded.workspace.repository.relation(commit, &arguments.base);
     let options = MigrateOptions {
         clusters: arguments.clusters.clone(),

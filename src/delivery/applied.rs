@@ -198,7 +198,7 @@ fn settle(model: &Model, deliveries: &mut [Delivery]) {
     for delivery in deliveries {
         let Some(flux) = delivery.flux.map(|index| &model.flux[index]) else { continue };
         for applied in &mut delivery.objects {
-            let live = live_id(flux.spec("postBuild"), applied.value());
+            let live = live_id(&flux.post_build, applied.value());
             if live != *applied.id {
                 applied.live = Arc::new(live);
             }

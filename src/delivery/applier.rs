@@ -9,6 +9,11 @@ use crate::path::RepoPath;
 use crate::render::Request;
 use crate::repo::{Graph, Reference, generated_children};
 
+/// Names what applies a folder where Git does not say it.
+pub fn unnamed(folder: &RepoPath) -> String {
+    format!("the Flux Kustomization of {folder} (not in Git)")
+}
+
 /// Fields of a kustomization that name files inside of other files, so that nobody knows what its build reads.
 const HIDING: [&str; 5] =
     ["generators", "transformers", "validators", "helmcharts", "helmchartinflationgenerator"];
@@ -42,6 +47,11 @@ impl<'m> Applier<'m> {
     /// Returns the `spec` of the Flux Kustomization; null where there is none.
     pub fn spec(&self) -> &Value {
         self.kustomization.map_or(&Value::Null, |one| &one.value["spec"])
+    }
+
+    /// Returns the `spec.postBuild` of the Flux Kustomization with the values that Git tells; null where there is none.
+    pub fn post_build(&self) -> &Value {
+        self.kustomization.map_or(&Value::Null, |one| &one.post_build)
     }
 
     /// Returns the files that the build sees; `None` for all of the repository, where Git does not say who applies it.

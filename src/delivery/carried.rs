@@ -112,7 +112,14 @@ fn of_entry(
     (entry, files): (&EntryPoint, &BTreeSet<&RepoPath>),
     cluster: &str,
 ) -> Vec<Carried> {
-    let whole = |spec: &Value| Request::of(entry.path.clone(), build(model, &entry.path, spec).as_ref());
+    // The source may leave out the list: then Flux makes one.
+    let whole = |spec: &Value, artifact: Option<&Artifact>| {
+        let graph = model.delivered.graph(artifact);
+        match graph.is_none_or(|graph| graph.has(&entry.path)) {
+            true => Request::of(entry.path.clone(), build(model, &entry.path, spec).as_ref()),
+            false => Request::flux(entry.path.clone(), spec),
+        }
+    };
     let mut ways: Vec<Way<'_>> = model
         .flux_in(entry, cluster)
         .map(|flux| Way::of(model, snapshot, flux, &flux.effective["spec"]))
@@ -144,7 +151,7 @@ fn of_entry(
             parts.found.into_iter().map(part).collect()
         } else {
             let list = model.graph.get(&entry.path).map(|list| list.file.clone());
-            vec![(whole(spec), None, list.into_iter().collect())]
+            vec![(whole(spec, artifact), None, list.into_iter().collect())]
         };
         found.extend(parts.into_iter().map(|(request, namespace, lists)| Carried {
             cluster: cluster.to_owned(),

@@ -6,7 +6,7 @@ use crate::delivery::clusters::{Cluster, Known, is_beside};
 use crate::delivery::propose::is_kept;
 use crate::delivery::reading::Reader;
 use crate::delivery::root::{Reason, Root, applying_themselves};
-use crate::delivery::source::SourceId;
+use crate::delivery::source::{SourceId, bare_url};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 
@@ -24,6 +24,7 @@ impl Reader<'_> {
         let (of_top, mut own): (Vec<_>, Vec<_>) =
             found.into_iter().partition(|(_, root)| root.folder.is_top());
         self.drop_children(&roots, &mut own);
+        self.drop_foreign(&mut own);
         // Every file lies within the top, so what builds it is a root only where nothing else is.
         let is_first = own.is_empty();
         if roots.is_empty() && !own.iter().any(|(position, _)| self.is_bootstrap(*position)) {
@@ -79,6 +80,33 @@ impl Reader<'_> {
         let is_unsaid = |other: &FluxKustomization| other.path.is_some() && self.is_of_unsaid_source(other);
         below.peek().is_some() && below.clone().all(|other| source(other) != source(one))
             || self.written_source(one).is_some() && below.any(is_unsaid)
+    }
+
+    /// Drops those whose source is another repository than that of what `flux bootstrap` has written around them, or in
+    /// their folder: their path is one of that repository (flux2, `pkg/manifestgen/sync`).
+    fn drop_foreign(&self, own: &mut Vec<(usize, Root)>) {
+        let url = |position: usize| {
+            let one = &self.flux[position];
+            let all = self.written_source(one)?;
+            let beside = all.iter().find(|(file, _)| *file == one.file).or(all.last());
+            beside.and_then(|(_, spec)| spec["url"].as_str()).map(bare_url)
+        };
+        let is_written = |position: usize, root: &Root| {
+            let one = &self.flux[position];
+            let file = root.folder.join(&format!("{}/gotk-sync.yaml", one.namespace));
+            file.is_ok_and(|file| file == one.file)
+        };
+        let bootstraps = own.iter().filter(|(position, root)| is_written(*position, root));
+        let bootstraps: Vec<(RepoPath, String)> =
+            bootstraps.filter_map(|(position, root)| Some((root.folder.clone(), url(*position)?))).collect();
+        own.retain(|(position, root)| {
+            let is_around =
+                |folder: &RepoPath| folder.is_within(&root.folder) || root.folder.is_within(folder);
+            let is_another = |(folder, theirs): &(RepoPath, String)| {
+                is_around(folder) && url(*position).is_some_and(|own| own != *theirs)
+            };
+            is_written(*position, root) || !bootstraps.iter().any(is_another)
+        });
     }
 
     /// Drops those that apply the folder in which they stand, as roots do, and come after a root.

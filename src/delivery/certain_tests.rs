@@ -249,3 +249,22 @@ fn a_root_is_found_beside_others_of_its_file() {
       flux-system/apps apps by flux-system/flux-system
     ");
 }
+
+#[test]
+fn a_path_of_another_repository_is_no_root() {
+    let of = |name: &str, path: &str, url: &str| {
+        let one = flux(name, path, "").replace("name: flux-system }", &format!("name: {name} }}"));
+        format!("{}---\n{one}", source(name, url, ""))
+    };
+    let own = of("flux-system", "./clusters/prod/flux", "ssh://git@example.com/fleet");
+    let secrets = of("secrets", "./clusters/prod", "ssh://git@example.com/secrets");
+    insta::assert_snapshot!(believed(&[
+        ("clusters/prod/flux/flux-system/gotk-sync.yaml", own.as_str()),
+        ("clusters/prod/flux/secrets.yaml", &secrets),
+        ("clusters/prod/apps/s.yaml", SERVICE),
+    ]), @r"
+    prod: clusters/prod/flux applies itself
+      flux-system/flux-system clusters/prod/flux by flux-system/flux-system
+      flux-system/secrets elsewhere by flux-system/flux-system
+    ");
+}

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::delivery::cluster::target_of;
 use crate::delivery::fetched::{Artifact, Ignore};
-use crate::delivery::naming::{home, prefix};
+use crate::delivery::naming::{self, home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::view::View;
 use crate::delivery::{LeftOut, Root};
@@ -59,6 +59,13 @@ impl Known {
             sides: Some((spec.layout.entry_point.clone(), types)),
             pushed: pushed(spec),
         }
+    }
+
+    /// Tells whether a folder is named after a cluster of the spec, or lies in one of its folders; `root` is the folder of
+    /// the spec.
+    pub(super) fn speaks_of(&self, root: &RepoPath, folder: &RepoPath) -> bool {
+        naming::by_spec(&self.paths, folder).is_some()
+            || self.gates.contains_key(&naming::of_path(&self.paths, root, folder))
     }
 
     /// Returns the entry points of which a folder of a cluster would be a side, by its path; `root` is the folder of the
@@ -117,6 +124,8 @@ pub struct Reached {
     /// The object, as the build that applies it makes it, with the variables of that one's `postBuild` as far as Git
     /// tells them.
     pub value: Arc<Value>,
+    /// Its `spec.postBuild` with the values that Git tells of `substituteFrom`, which then has the rest of it.
+    pub post_build: Value,
     /// The file that it comes from, and its position among the Flux Kustomizations that stand in files; `None` where it
     /// stands in none.
     pub written: Option<usize>,

@@ -147,7 +147,7 @@ impl<'m> Comparison<'m> {
         pairs.retain(|pair| {
             let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
             old.request(&before.model.graph) != new.request(&after.model.graph)
-                || old.spec()["postBuild"] != new.spec()["postBuild"]
+                || old.post_build() != new.post_build()
                 || artifacts.may_differ(pair)
         });
         let mut comparison = Comparison { files, ..Comparison::default() };

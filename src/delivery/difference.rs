@@ -115,7 +115,7 @@ fn owned(key: [Option<(usize, &ObjectId)>; 2]) -> [Option<(usize, ObjectId)>; 2]
 
 /// Returns the objects of a build with what its Flux Kustomization puts into them.
 fn named(applier: &Option<Applier<'_>>, built: &[Object]) -> Vec<Named> {
-    let post_build = applier.as_ref().map(|applier| &applier.spec()["postBuild"]);
+    let post_build = applier.as_ref().map(Applier::post_build);
     let named = |object: &Object| {
         let built = (ObjectId::of(&object.value), object.clone());
         let mut value = object.value.clone();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::delivery::copied::{Copied, Ready};
-use crate::delivery::left_out::{LeftOut, is_by_default, is_of_git};
+use crate::delivery::left_out::{LeftOut, is_by_default, is_never_pushed, is_of_git};
 use crate::delivery::pattern::Pattern;
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
@@ -27,6 +27,7 @@ pub fn is_ignore_file(file: &RepoPath) -> bool {
 pub struct Ignore {
     /// Those of the source, which many artifacts may be made of.
     patterns: Arc<Vec<Pattern>>,
+    is_pushed: bool,
     copied: Option<Ready>,
 }
 
@@ -37,6 +38,8 @@ pub struct Artifact {
     pub top: RepoPath,
     /// The `spec.ignore` of the source.
     pub ignore: Option<String>,
+    /// Whether `flux push artifact` has packed it.
+    pub is_pushed: bool,
     /// What an ArtifactGenerator copies of the source; `None` where it is all of that.
     pub copied: Option<Copied>,
 }
@@ -45,7 +48,7 @@ impl Artifact {
     /// Returns the artifact of the source, all of which is fetched.
     pub(super) fn source(&self) -> Artifact {
         let top = self.copied.as_ref().map_or(&self.top, |copied| &copied.source);
-        Artifact { top: top.clone(), ignore: self.ignore.clone(), copied: None }
+        Artifact { top: top.clone(), copied: None, ..self.clone() }
     }
 }
 
@@ -59,22 +62,31 @@ impl Ignore {
         // A folder's own file comes before those of folders in it (`LoadIgnorePatterns`).
         files.sort_by_key(|(path, _)| path.segments().count());
         for (path, entry) in files {
-            if let Entry::File(file) = entry {
-                let text = file.text().unwrap_or_default();
-                patterns.extend(Pattern::of_file(&path.parent().unwrap_or_default(), text));
-            }
+            // It is opened in the checkout, and that follows a link (`ReadIgnoreFile`). What is pushed has no links.
+            let linked = || snapshot.resolve(path).ok().and_then(|path| snapshot.file(&path));
+            let file = match entry {
+                Entry::File(file) => Some(file),
+                Entry::Symlink { .. } if !source.is_pushed => linked(),
+                _ => None,
+            };
+            let text = file.and_then(|file| file.text()).unwrap_or_default();
+            patterns.extend(Pattern::of_file(&path.parent().unwrap_or_default(), text));
         }
         patterns.extend(Pattern::of_source(&source.top, source.ignore.as_deref().unwrap_or_default()));
-        Ignore { patterns: Arc::new(patterns), copied: None }
+        Ignore { patterns: Arc::new(patterns), is_pushed: source.is_pushed, copied: None }
     }
 
     /// Returns it for what a generator copies of the source.
     pub(super) fn of_copied(&self, copied: &Copied) -> Ignore {
-        Ignore { patterns: self.patterns.clone(), copied: Some(copied.ready()) }
+        Ignore { copied: Some(copied.ready()), ..self.clone() }
     }
 
     /// Returns why the source, or what is copied of it, leaves a file out.
     pub fn reason(&self, file: &RepoPath) -> Option<LeftOut> {
+        // No line brings back what is not in the artifact.
+        if self.is_pushed && (is_of_git(file) || is_never_pushed(file)) {
+            return Some(LeftOut::Pushed);
+        }
         let own = match self.patterns.iter().rev().find(|pattern| pattern.matches(file)) {
             Some(pattern) => (!pattern.includes).then(|| pattern.left_out(file)),
             // Any line replaces the defaults, but for what is of git (fluxcd/pkg, `SourceIgnoreFilter`).
@@ -154,6 +166,7 @@ fn is_link(entry: &Entry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::delivery::pattern::literal;
     use crate::repo::File;
 
     /// Returns which of some files a source leaves out.
@@ -205,6 +218,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_pushed_lacks_what_flux_does_not_pack() {
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let mut snapshot = Snapshot::default();
+        snapshot.put(path(".sourceignore"), Entry::Symlink { target: "lines".to_owned() });
+        snapshot.insert(path("lines"), File::new(&b"*.env\n!*.zip\n!.gitignore\n"[..]));
+        let left_out = |is_pushed: bool| {
+            let ignore = Ignore::read(&snapshot, &Artifact { is_pushed, ..Artifact::default() });
+            let files = ["a.env", "x.zip/a.yaml", ".gitignore", ".github/a.yaml"];
+            files.into_iter().filter(|file| ignore.leaves_out(&path(file))).collect::<Vec<_>>()
+        };
+        // A link is followed in a checkout, and is not in what is pushed.
+        assert_eq!(left_out(false), ["a.env"]);
+        assert_eq!(left_out(true), ["x.zip/a.yaml", ".gitignore", ".github/a.yaml"]);
+    }
+
+    #[test]
     fn a_reason_names_its_line() {
         let path = |text: &str| RepoPath::parse(text).unwrap();
         let mut snapshot = Snapshot::default();
@@ -233,6 +262,15 @@ mod tests {
         assert_eq!(remedy("a/", "kube/a/c.yaml"), "!/a");
         assert_eq!(remedy("/a/b/", "kube/a/b/c.yaml"), "!/a/b");
         assert_eq!(remedy("/a/b/c.yaml", "kube/a/b/c.yaml"), "!/a/b/c.yaml");
+    }
+
+    #[test]
+    fn a_remedy_means_its_path_alone() {
+        for file in ["a*[b]?.yaml", "#a.yaml", "!a.yaml", "a b ", "a**b.yaml", "a "] {
+            let ignore = format!("/*\n!/{}\n", literal(file));
+            let others = ["axb.yaml", "ab.yaml", "a b", "a"];
+            assert_eq!(left_out(&ignore, &[&[file][..], &others].concat()), others, "{file}");
+        }
     }
 
     #[test]

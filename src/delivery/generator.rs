@@ -336,10 +336,7 @@ impl<'g> Aliases<'g> {
                 top.ok_or_else(|| Fault::new(format!("it moves {stem} to another folder"), &field("to")))?;
             let (of, artifact) = found.get_or_insert_with(|| {
                 let copied = Copied { source: source.top.clone(), copies: Vec::new() };
-                (
-                    id.clone(),
-                    Artifact { top: top.clone(), ignore: source.ignore.clone(), copied: Some(copied) },
-                )
+                (id.clone(), Artifact { top: top.clone(), copied: Some(copied), ..source.clone() })
             });
             if of != id {
                 return Err(Fault::new("it copies from two sources", &field("from")));

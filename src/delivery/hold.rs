@@ -86,8 +86,6 @@ pub struct Holds<'m> {
     spec: Option<&'m Spec>,
     sides: Sides,
     model: &'m Model,
-    /// By cluster, the Flux Kustomizations whose sources are held, with the names of those.
-    held: BTreeMap<&'m str, BTreeMap<GateTarget, String>>,
 }
 
 impl<'m> Holds<'m> {
@@ -98,15 +96,7 @@ impl<'m> Holds<'m> {
 
     /// As [`new`](Holds::new), with the sides of the spec where these are known.
     pub fn with(model: &'m Model, spec: Option<&'m Spec>, sides: Sides) -> Holds<'m> {
-        let mut holds = Holds { spec, sides, model, held: BTreeMap::new() };
-        for cluster in &model.delivered.all {
-            let mut own = BTreeMap::new();
-            for (one, source) in cluster.held() {
-                own.entry(holds.target(one.namespace(), one.name())).or_insert(source.name);
-            }
-            holds.held.entry(&cluster.name).or_insert(own);
-        }
-        holds
+        Holds { spec, sides, model }
     }
 
     /// Returns what the gates hold a Flux Kustomization over a folder back by: a CronJob that is suspended holds nothing
@@ -164,7 +154,9 @@ impl<'m> Holds<'m> {
 
     /// Returns what a Flux Kustomization waits for whose source is held, and that no CronJob moves.
     fn by_source(&self, cluster: &str, target: &GateTarget) -> Option<Hold> {
-        Some(Hold::Source(self.held.get(cluster)?.get(target)?.clone()))
+        let mut held = self.model.delivered.named(cluster)?.held_as(&target.name);
+        let is_it = |one: &Reached| self.target(one.namespace(), one.name()) == *target;
+        held.find(|(one, _)| is_it(one)).map(|(_, source)| Hold::Source(source.name))
     }
 
     /// As [`of`](Holds::of), whether or not the CronJobs run.

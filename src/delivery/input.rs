@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::delivery::classify::{Classified, ClassifyError, classify_all};
 use crate::delivery::values::{Values, is_release};
-use crate::delivery::{Apps, Effect, Lacking, build, origins};
+use crate::delivery::{Apps, Artifact, Effect, Lacking, build, origins};
 use crate::delivery::{EntryPoint, Model, Role, Sides, side};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -176,15 +176,20 @@ impl<'a> Input<'a> {
         Ok(found)
     }
 
-    /// As [`typed_entry`](Input::typed_entry), with the origin of each object that kustomize can tell.
+    /// As [`typed_entry`](Input::typed_entry), of the files of an artifact and with the origin of each object that kustomize
+    /// can tell.
     ///
     /// # Errors
     ///
     /// As [`typed`](Input::typed).
-    pub fn located_entry(&self, entry: &EntryPoint) -> Result<Typed, TypedError> {
-        let request = self.plain(self.snapshot, &entry.path).with_origins();
-        let fetched = self.fetched(&entry.path);
-        self.by_app(self.objects(fetched.as_ref().unwrap_or(self.snapshot), request)?, entry)
+    pub fn located_entry(
+        &self,
+        entry: &EntryPoint,
+        artifact: Option<&Artifact>,
+    ) -> Result<Typed, TypedError> {
+        let files = self.model.delivered.files(self.snapshot, artifact);
+        let request = self.plain(&files, &entry.path).with_origins();
+        self.by_app(self.objects(&files, request)?, entry)
     }
 
     /// Returns the files that the first Flux Kustomization over a folder sees, where its build sees a difference between
@@ -212,23 +217,20 @@ impl<'a> Input<'a> {
     /// Asks for a folder as kustomize alone builds it, or as Flux lists it where it is an entry point without a
     /// kustomization.
     ///
-    /// Its source may leave the kustomization out.
-    fn plain(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
-        let fetched = std::ptr::eq(snapshot, self.snapshot).then(|| self.fetched(folder)).flatten();
-        let is_listed_by_flux = !has_list(fetched.as_ref().unwrap_or(snapshot), folder)
-            && self.model.entry(folder).is_some_and(|entry| !entry.flux.is_empty() || self.is_synced(folder));
+    /// `files` are those that its source fetches, which may leave the kustomization out.
+    fn plain(&self, files: &Snapshot, folder: &RepoPath) -> Request {
+        let is_listed_by_flux = !has_list(files, folder)
+            && self
+                .model
+                .entry(folder)
+                .is_some_and(|entry| !entry.flux.is_empty() || self.model.is_synced(folder));
         Request::of(folder.clone(), is_listed_by_flux.then_some(&Value::Null))
-    }
-
-    /// Tells whether a FluxInstance applies a folder: its Flux Kustomization stands in no file.
-    fn is_synced(&self, folder: &RepoPath) -> bool {
-        let mut roots = self.model.delivered.all.iter().flat_map(|cluster| &cluster.roots);
-        roots.any(|root| root.kustomization.is_some() && root.folder == *folder)
     }
 
     /// Asks for a build by which objects can be given their types.
     fn request(&self, snapshot: &Snapshot, folder: &RepoPath) -> Request {
-        let request = self.plain(snapshot, folder);
+        let fetched = std::ptr::eq(snapshot, self.snapshot).then(|| self.fetched(folder)).flatten();
+        let request = self.plain(fetched.as_ref().unwrap_or(snapshot), folder);
         // The model tells of its own snapshot, and what a plan has made of it may hold anything.
         let is_known = std::ptr::eq(snapshot, self.snapshot);
         if is_known && !origins::matter(self.spec, snapshot, &self.model.graph, folder) {

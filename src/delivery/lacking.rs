@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::delivery::clusters::Fetched;
-use crate::delivery::{Artifact, Cluster, LeftOut, Model, Reached};
+use crate::delivery::{Artifact, Cluster, EntryPoint, LeftOut, Model, Reached};
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
+use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{Entry, FluxKustomization, Graph, Kustomization, Snapshot, generated_children};
 
 /// Something that the build of a Flux Kustomization needs and that its source does not fetch.
@@ -55,14 +56,45 @@ impl Model {
         own.or_else(|| self.delivered.all.iter().find_map(in_cluster))
     }
 
+    /// Returns what a FluxInstance makes to apply an entry point of a cluster, or the root that lists it: it stands in no
+    /// file.
+    pub fn made(&self, entry: &EntryPoint, cluster: &str) -> Option<&Reached> {
+        let own = self.delivered.named(cluster)?;
+        let of = |folder: &RepoPath| {
+            let mut all =
+                own.kustomizations.iter().filter(|one| one.written.is_none() && one.remote.is_empty());
+            all.find(|one| one.path.as_ref() == Some(folder))
+        };
+        of(&entry.path).or_else(|| of(entry.through.as_ref()?))
+    }
+
+    /// Returns the files that those see who apply an entry point, each once: of artifacts where a build sees a difference
+    /// between these and all of the repository, else `None`.
+    pub fn artifacts_over(&self, entry: &EntryPoint) -> BTreeSet<Option<&Artifact>> {
+        if self.delivered.is_all_whole() {
+            return BTreeSet::from([None]);
+        }
+        let above = entry.through.as_ref().and_then(|above| self.entry(above));
+        let mut own =
+            self.flux_of(entry).chain(above.into_iter().flat_map(|above| self.flux_of(above))).peekable();
+        if own.peek().is_some() {
+            return own.map(|one| self.partial_artifact(one)).collect();
+        }
+        entry.clusters().map(|cluster| self.partial_of(self.made(entry, cluster)?)).collect()
+    }
+
+    /// As [`partial_artifact`](Model::partial_artifact), of one as its cluster gets it.
+    pub fn partial_of<'m>(&self, one: &'m Reached) -> Option<&'m Artifact> {
+        Some(&one.artifact).filter(|artifact| !self.delivered.is_whole(Some(*artifact)))
+    }
+
     /// Returns the files that the build of a Flux Kustomization sees, where it sees a difference between these and all of
     /// the repository.
     pub fn partial_artifact<'m>(&'m self, one: &FluxKustomization) -> Option<&'m Artifact> {
         if self.delivered.is_all_whole() {
             return None;
         }
-        let artifact = Some(&self.reached(one)?.artifact);
-        artifact.filter(|_| !self.delivered.is_whole(artifact))
+        self.partial_of(self.reached(one)?)
     }
 
     /// Returns what the build of a Flux Kustomization needs and its source does not fetch.
@@ -79,7 +111,7 @@ impl Model {
     }
 
     /// Returns what the build of a folder needs and an artifact does not hold.
-    pub(super) fn lacking_in(
+    pub fn lacking_in(
         &self,
         snapshot: &Snapshot,
         artifact: Option<&Artifact>,
@@ -102,6 +134,10 @@ struct Walk<'m> {
     fetched: &'m Fetched,
     seen: BTreeSet<RepoPath>,
     found: Vec<Lacking>,
+}
+
+fn is_list(file: &RepoPath) -> bool {
+    file.name().is_some_and(|name| FILE_NAMES.contains(&name))
 }
 
 impl Walk<'_> {
@@ -131,7 +167,9 @@ impl Walk<'_> {
         let links = self.graph.links().filter(|link| there.graph.is_loose(link, folder));
         let links: Vec<RepoPath> = links.filter(|link| holds_manifests(link)).cloned().collect();
         for link in links {
-            self.lacks(&link, Effect::Lacks, None);
+            // Without a list Flux lists what lies beside it.
+            let effect = if is_list(&link) { Effect::Lists } else { Effect::Lacks };
+            self.lacks(&link, effect, None);
         }
     }
 
@@ -161,7 +199,14 @@ impl Walk<'_> {
             {
                 self.lacks(path, Effect::Fails, Some(place));
             }
-            None => {}
+            // kustomize finds no list in the folder.
+            None => {
+                let lists = FILE_NAMES.iter().filter_map(|name| path.join(name).ok());
+                let linked = lists.into_iter().find(|list| self.snapshot.entry(list).is_some());
+                if let Some(list) = linked.filter(|list| self.graph.real(list) != *list) {
+                    self.lacks(&list, Effect::Fails, Some(place));
+                }
+            }
         }
     }
 

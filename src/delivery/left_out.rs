@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::delivery::pattern::literal;
 use crate::path::RepoPath;
 
 /// What keeps a path out of an artifact.
@@ -33,6 +34,8 @@ pub enum LeftOut {
     },
     /// What Flux leaves out where nothing says otherwise.
     Default,
+    /// What `flux push artifact` leaves out where `--ignore-paths` does not say otherwise (flux2, `excludeOCI`).
+    Pushed,
     /// An ArtifactGenerator copies other files of the source.
     NotCopied,
 }
@@ -41,7 +44,8 @@ impl LeftOut {
     /// Says what to do about it: a step a line, each other line another way.
     pub fn remedy(&self) -> String {
         let back = |what: &RepoPath, from: &RepoPath, line: &str, home: &str| {
-            format!("add `!/{}` below `{line}` in {home}, or remove that line", what.relative_to(from))
+            let path = literal(&what.relative_to(from));
+            format!("add `!/{path}` below `{line}` in {home}, or remove that line")
         };
         match self {
             LeftOut::Link(_) => "put files in place of the link, or name its target".to_owned(),
@@ -52,6 +56,9 @@ impl LeftOut {
             LeftOut::Default => {
                 "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults"
                     .to_owned()
+            }
+            LeftOut::Pushed => {
+                "rename the file\nor push with `--ignore-paths`: that replaces all defaults".to_owned()
             }
             LeftOut::NotCopied => "let the ArtifactGenerator copy all that the folder reads".to_owned(),
         }
@@ -76,6 +83,7 @@ impl fmt::Display for LeftOut {
                 write!(f, "`{line}` in `spec.ignore` of its source leaves it out")
             }
             LeftOut::Default => f.write_str("Flux leaves out such files by default"),
+            LeftOut::Pushed => f.write_str("`flux push artifact` leaves out such files by default"),
             LeftOut::NotCopied => f.write_str("its ArtifactGenerator does not copy it"),
         }
     }
@@ -91,7 +99,6 @@ pub(super) fn is_of_git(file: &RepoPath) -> bool {
 ///
 /// A name counts for a folder too, and then for all in it.
 pub(super) fn is_by_default(file: &RepoPath) -> bool {
-    const ENDS: [&str; 8] = [".jpg", ".jpeg", ".gif", ".png", ".wmv", ".flv", ".tar.gz", ".zip"];
     const NAMES: [&str; 10] = [
         ".travis.yml",
         ".gitlab-ci.yml",
@@ -104,8 +111,14 @@ pub(super) fn is_by_default(file: &RepoPath) -> bool {
         ".sops.yaml",
         ".flux.yaml",
     ];
-    named(file, &NAMES, &[".github", ".circleci"])
-        || file.segments().any(|name| ENDS.iter().any(|end| name.ends_with(end)))
+    named(file, &NAMES, &[".github", ".circleci"]) || is_never_pushed(file)
+}
+
+/// Tells whether `flux push artifact` leaves out a file that is none [of git](is_of_git) (fluxcd/pkg/sourceignore,
+/// `ExcludeExt`).
+pub(super) fn is_never_pushed(file: &RepoPath) -> bool {
+    const ENDS: [&str; 8] = [".jpg", ".jpeg", ".gif", ".png", ".wmv", ".flv", ".tar.gz", ".zip"];
+    file.segments().any(|name| ENDS.iter().any(|end| name.ends_with(end)))
 }
 
 /// Tells whether a segment of a path has one of these names, or a folder of it one of the others.

@@ -280,6 +280,12 @@ impl Model {
         own.into_iter().flatten().map(|position| &self.flux[*position])
     }
 
+    /// Tells whether a FluxInstance applies a folder: its Flux Kustomization stands in no file.
+    pub(super) fn is_synced(&self, folder: &RepoPath) -> bool {
+        let mut roots = self.delivered.all.iter().flat_map(|cluster| &cluster.roots);
+        roots.any(|root| root.kustomization.is_some() && root.folder == *folder)
+    }
+
     /// Returns the source that is fetched for a Flux Kustomization: of what a generator makes the one that it copies from.
     pub fn fetched_source(&self, one: &FluxKustomization) -> SourceId {
         let id = SourceId::of(&one.effective["spec"], &one.namespace);
@@ -288,9 +294,7 @@ impl Model {
 
     /// Returns where the artifact of [`fetched_source`](Model::fetched_source) begins.
     pub fn top_of_source(&self, one: &FluxKustomization) -> RepoPath {
-        let own = self.delivered.named(&one.cluster);
-        let reached = own.and_then(|own| own.reached(&one.remote, (&one.namespace, &one.name)));
-        reached.map_or_else(RepoPath::top, |reached| reached.artifact.source().top)
+        self.reached(one).map_or_else(RepoPath::top, |reached| reached.artifact.source().top)
     }
 
     /// Returns the Flux Kustomizations of which Git does not say what folder of this repository they build: their path

@@ -28,6 +28,7 @@ mod counterpart;
 mod difference;
 mod entry_point;
 mod fetched;
+mod fetching;
 pub mod fleet;
 pub mod gate;
 mod gate_job;
@@ -64,6 +65,7 @@ mod target;
 mod unapplied;
 mod unlisted;
 pub mod values;
+mod variables;
 mod view;
 mod walk;
 mod withheld;
@@ -72,7 +74,7 @@ pub use app::{Apps, Child, app_names, base_part};
 pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};
-pub use applier::{Applier, appliers};
+pub use applier::{Applier, appliers, unnamed};
 pub use begun::{
     ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNTIL_FIRST, Unclosed, Waiting, begun,
     unclosed,

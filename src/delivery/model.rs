@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::delivery::lookup::Index;
 use crate::delivery::naming;
@@ -74,7 +76,7 @@ impl Model {
         let Jobs { gates, loose: loose_jobs, following, unlisted: unlisted_gates, turning } =
             jobs(snapshot, &graph, &flux, root);
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
-        remarks.extend(unknown_paths(&flux));
+        remarks.extend(unknown_paths(&flux, &delivered));
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
                 remarks.extend(unplaced(kustomization));
@@ -154,10 +156,10 @@ impl Model {
             .filter(|path| !(is_left(path) && inside(path)) && (!is_app(path) || is_gate(path)))
             .collect();
         let has_folders = has_flux || roots.iter().any(|path| is_chosen(path) && !is_gate(path));
-        let chosen: Vec<&RepoPath> = roots
-            .iter()
-            .filter(|path| is_chosen(path) || (!has_folders && !graph.children(path).is_empty()))
-            .collect();
+        // That a list builds others tells nothing of clusters: an operator's `config/default` does too.
+        let is_said = |path: &RepoPath| !graph.children(path).is_empty() && known.speaks_of(root, path);
+        let chosen: Vec<&RepoPath> =
+            roots.iter().filter(|path| is_chosen(path) || (!has_folders && is_said(path))).collect();
         for path in chosen {
             let named = || naming::of_path(&known.paths, root, path);
             let cluster = delivered.at(path).map_or_else(named, str::to_owned);
@@ -241,6 +243,7 @@ fn alive(
                 .to_owned(),
                 namespace: one.namespace().to_owned(),
                 effective: one.value.clone(),
+                post_build: one.post_build.clone(),
                 is_certain: one.is_certain,
                 path: one.path.clone(),
                 top: one.artifact.top.clone(),
@@ -301,7 +304,7 @@ fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, files: &BTreeSet<&
 }
 
 /// Says of which Flux Kustomizations only the cluster knows the path.
-fn unknown_paths(flux: &[FluxKustomization]) -> Option<Diagnostic> {
+fn unknown_paths(flux: &[FluxKustomization], clusters: &Clusters) -> Option<Diagnostic> {
     let is_unknown = |one: &&FluxKustomization| {
         one.path.is_none()
             && one.source_kind() == "GitRepository"
@@ -319,8 +322,14 @@ fn unknown_paths(flux: &[FluxKustomization]) -> Option<Diagnostic> {
         1 => ("path of Flux Kustomization", "Its", "its path"),
         _ => ("paths of Flux Kustomizations", "Their", "their paths"),
     };
+    let untold: BTreeSet<String> = found.iter().filter_map(|one| untold(one, clusters)).collect();
+    let untold: Vec<&str> = untold.iter().map(String::as_str).collect();
+    let holds = match untold.as_slice() {
+        [] => String::new(),
+        objects => format!(", since Git does not tell what {} holds", objects.join(" or ")),
+    };
     let text = format!(
-        "only the cluster knows the {path} {}{more}. {their} objects land at once, as no split and no gate knows them",
+        "only the cluster knows the {path} {}{more}{holds}. {their} objects land at once, as no split and no gate knows them",
         first.join(", ")
     );
     let place = found.first()?.place("path");
@@ -333,6 +342,18 @@ fn unknown_paths(flux: &[FluxKustomization]) -> Option<Diagnostic> {
 
 /// How many Flux Kustomizations a remark names.
 const MOST_NAMES: usize = 5;
+
+/// Names the objects that may hold the values of its variables and that Git does not tell.
+fn untold(kustomization: &FluxKustomization, clusters: &Clusters) -> Option<String> {
+    let cluster = clusters.named(&kustomization.cluster)?;
+    let one = cluster.reached(&kustomization.remote, (&kustomization.namespace, &kustomization.name))?;
+    let (namespace, name) = one.applied_by.as_ref()?;
+    let above =
+        cluster.reached(&one.remote, (namespace, name)).or_else(|| cluster.reached("", (namespace, name)))?;
+    let from = above.post_build["substituteFrom"].as_array().filter(|from| !from.is_empty())?;
+    let named = |item: &Value| Some(format!("{} {}", item["kind"].as_str()?, item["name"].as_str()?));
+    Some(from.iter().filter_map(named).collect::<Vec<_>>().join(" or "))
+}
 
 /// Says that the folder of a Flux Kustomization is not known; one of another repository is nobody's business here.
 fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use crate::delivery::Model;
 use crate::delivery::begun::{History, State};
 use crate::delivery::fetched::is_ignore_file;
+use crate::delivery::variables::wanted;
 use crate::delivery::view::of_interest;
 use crate::path::RepoPath;
 use crate::render::Renderer;
@@ -87,7 +88,10 @@ struct Weight<'a> {
 impl<'a> Weight<'a> {
     fn of(model: &'a Model, snapshot: &'a Snapshot) -> Weight<'a> {
         let yaml = snapshot.entries().filter(|(path, _)| is_yaml(path));
-        let own = yaml.filter(|(_, entry)| matches!(entry, Entry::File(file) if of_interest(file).is_some()));
+        let names = wanted(snapshot);
+        let is_own =
+            |entry: &Entry| matches!(entry, Entry::File(file) if of_interest(file, &names).is_some());
+        let own = yaml.filter(|(_, entry)| is_own(entry));
         let files: BTreeSet<&RepoPath> = own.map(|(path, _)| path).chain(&model.turning).collect();
         let folders = files.iter().flat_map(|file| model.graph.builders(file)).collect();
         Weight { model, snapshot, files, folders }

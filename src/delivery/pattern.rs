@@ -24,6 +24,19 @@ pub(super) struct Pattern {
     is_path: bool,
 }
 
+/// Writes a path as a pattern that means no other one: with a backslash before what Go's `path.Match` reads otherwise, and
+/// before a space at the end (go-git, `gitignore.ParsePattern`).
+pub(super) fn literal(path: &str) -> String {
+    let mut text = String::new();
+    for (at, c) in path.char_indices() {
+        if matches!(c, '*' | '?' | '[' | '\\') || c == ' ' && at + 1 == path.len() {
+            text.push('\\');
+        }
+        text.push(c);
+    }
+    text
+}
+
 impl Pattern {
     /// Reads the lines of a source's own `ignore`.
     pub fn of_source<'t>(top: &'t RepoPath, text: &'t str) -> impl Iterator<Item = Pattern> + 't {

@@ -15,7 +15,7 @@ use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
 
 /// Folder names of what people keep and no cluster gets. They count for proposals alone, which people see first.
-const KEPT: [&str; 17] = [
+const KEPT: [&str; 19] = [
     "archive",
     "archived",
     "attic",
@@ -28,9 +28,11 @@ const KEPT: [&str; 17] = [
     "old",
     "removed",
     "retired",
+    "samples",
     "template",
     "templates",
     "test",
+    "testdata",
     "tests",
     "unused",
 ];
@@ -56,7 +58,10 @@ pub(super) fn propose(
         // One of another repository, or whose path only the cluster knows, is applied here too.
         let is_elsewhere = one.source_kind() != "GitRepository" || holds_variable(one.spec("path"));
         let stands = one.path.as_ref().is_some_and(|path| view.graph.has(path) || view.snapshot.is_dir(path));
-        let is_none = !one.has_source() || view.graph.is_patch(&one.file) || is_kept(&one.file);
+        // Only another one with a `postBuild` makes a namespace of a variable: what stands there serves several clusters.
+        let is_template = holds_variable(&one.value["metadata"]["namespace"]);
+        let is_none =
+            !one.has_source() || is_template || view.graph.is_patch(&one.file) || is_kept(&one.file);
         if is_none || !(stands || is_elsewhere) {
             continue;
         }
@@ -183,3 +188,7 @@ fn joined(
     }
     found
 }
+
+#[cfg(test)]
+#[path = "propose_tests.rs"]
+mod tests;

@@ -11,6 +11,7 @@ use crate::delivery::naming;
 use crate::delivery::propose::{is_kept, propose};
 use crate::delivery::root::Root;
 use crate::delivery::source::SourceId;
+use crate::delivery::variables;
 use crate::delivery::view::View;
 use crate::delivery::walk::Walk;
 use crate::path::RepoPath;
@@ -34,7 +35,8 @@ impl Clusters {
         for (position, one) in flux.iter().enumerate() {
             by_file.entry(&one.file).or_default().push(position);
         }
-        let top = Arc::new(View::new(snapshot.clone(), graph.clone()));
+        let names = Arc::new(variables::wanted(snapshot));
+        let top = Arc::new(View::new(snapshot.clone(), graph.clone(), names.clone()));
         let mut reader = Reader {
             flux,
             by_file,
@@ -45,6 +47,7 @@ impl Clusters {
             scope,
             views: BTreeMap::new(),
             top,
+            names,
             ignored: BTreeMap::new(),
             ignores: BTreeMap::new(),
             by_hand: BTreeMap::new(),
@@ -89,6 +92,8 @@ pub(super) struct Reader<'a> {
     scope: &'a RepoPath,
     views: BTreeMap<Artifact, Arc<View>>,
     pub top: Arc<View>,
+    /// The names that a `substituteFrom` may have.
+    names: Arc<BTreeSet<String>>,
     ignored: BTreeMap<Artifact, Fetched>,
     /// What sources leave out, whatever is copied of them.
     ignores: BTreeMap<Artifact, Ignore>,
@@ -150,7 +155,7 @@ impl Reader<'_> {
         } else {
             let snapshot = ignore.applied(self.snapshot);
             let graph = Graph::read(&snapshot);
-            (false, Arc::new(View::new(snapshot, graph)))
+            (false, Arc::new(View::new(snapshot, graph, self.names.clone())))
         };
         self.ignored.insert(artifact.clone(), Fetched { ignore, is_whole, view: view.clone() });
         self.views.insert(artifact.clone(), view.clone());

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::delivery::source::SourceId;
+use crate::delivery::variables::is_wanted;
 use crate::mechanism;
 use crate::mechanism::{OPERATOR, is_provider};
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
 use crate::repo::flux::{EXTENSIONS, GROUP, SOURCES, WrittenSources, is_flux_kustomization, is_yaml};
 use crate::repo::manifest::{Manifest, ObjectId, kept_manifests};
-use crate::repo::{Entry, File, Graph, Snapshot, generated_children};
+use crate::repo::{Entry, File, Graph, Kustomization, Snapshot, generated_children};
+use crate::yaml::Node;
 
 /// An object that a build brings, with the file that it comes from where that is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,18 +29,21 @@ impl From<Object> for Built {
     }
 }
 
-/// Tells whether what a cluster gets depends on an object: Flux Kustomizations, the sources that they read, and
-/// what these are made by.
-pub(super) fn is_of_interest(value: &Value) -> bool {
+/// Tells whether what a cluster gets depends on an object: Flux Kustomizations, the sources that they read,
+/// what these are made by, and what of these `names` brings values to variables.
+fn is_of_interest(value: &Value, names: &BTreeSet<String>) -> bool {
     let group = value["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap_or_default();
     match value["kind"].as_str() {
         Some("Kustomization") => is_flux_kustomization(value),
         Some("GitRepository" | "OCIRepository") => group == SOURCES,
         Some("FluxInstance") => group == OPERATOR,
         Some("ArtifactGenerator") => group == EXTENSIONS,
-        _ => is_provider(value),
+        _ => is_provider(value) || is_wanted(names, value),
     }
 }
+
+/// As many names are not looked for one by one in a text.
+const MANY: usize = 64;
 
 /// Fields of a kustomization that change nothing in the objects that [`is_of_interest`] means, but for their labels and
 /// annotations.
@@ -73,21 +78,29 @@ pub(super) struct View {
     folders: BTreeSet<RepoPath>,
     /// All of these with the folders in which they lie.
     around: BTreeSet<RepoPath>,
+    /// The folders whose lists generate values of variables.
+    generating: BTreeSet<RepoPath>,
+    /// The names that a `substituteFrom` may have.
+    names: Arc<BTreeSet<String>>,
 }
 
 impl View {
-    pub(super) fn new(snapshot: Snapshot, graph: Graph) -> View {
+    pub(super) fn new(snapshot: Snapshot, graph: Graph, names: Arc<BTreeSet<String>>) -> View {
         let files = snapshot.entries().filter(|(path, _)| is_yaml(path));
         let files: BTreeMap<RepoPath, Option<Vec<Arc<Value>>>> = files
             .filter_map(|(path, entry)| match entry {
-                Entry::File(file) => Some((path.clone(), of_interest(file)?)),
+                Entry::File(file) => Some((path.clone(), of_interest(file, &names)?)),
                 _ => None,
             })
             .collect();
         let mut queue: Vec<RepoPath> = files.keys().cloned().collect();
         // A link to a file stands for it.
         queue.extend(graph.links().filter(|link| files.contains_key(&graph.real(link))).cloned());
-        let mut folders = BTreeSet::new();
+        let generates = |list: &&Kustomization| generated(list).any(|name| names.contains(name));
+        let generating: BTreeSet<RepoPath> =
+            graph.iter().filter(generates).map(|list| list.folder.clone()).collect();
+        queue.extend(generating.iter().cloned());
+        let mut folders = generating.clone();
         while let Some(next) = queue.pop() {
             for folder in graph.referrers(&next) {
                 if folders.insert(folder.clone()) {
@@ -96,7 +109,7 @@ impl View {
             }
         }
         let around = files.keys().chain(&folders).flat_map(RepoPath::ancestors).collect();
-        View { snapshot, graph, files, folders, around }
+        View { snapshot, graph, files, folders, around, generating, names }
     }
 
     /// Tells whether the build of a folder by a Flux Kustomization with this `spec` may bring an object of interest.
@@ -108,6 +121,11 @@ impl View {
             return true;
         }
         !self.graph.has(&folder) && self.around.contains(&folder)
+    }
+
+    /// Tells whether a `substituteFrom` may mean an object.
+    pub(super) fn is_variable(&self, value: &Value) -> bool {
+        is_wanted(&self.names, value)
     }
 
     /// Returns the files that speak of Flux and can't be read as YAML.
@@ -170,21 +188,29 @@ impl View {
 
 /// Returns the objects of interest of a file: `Some(None)` where it speaks of such and can't be read as YAML, `None`
 /// where it has none.
-pub(super) fn of_interest(file: &File) -> Option<Option<Vec<Arc<Value>>>> {
+pub(super) fn of_interest(file: &File, names: &BTreeSet<String>) -> Option<Option<Vec<Arc<Value>>>> {
     let has = |word: &str| file.mentions(word);
     // Most files hold none of these words; jobs of gates hold them in their commands.
-    if !has("fluxcd.")
-        || !(has(GROUP)
+    let is_of_flux = has("fluxcd.")
+        && (has(GROUP)
             || has(OPERATOR)
             || has(EXTENSIONS)
-            || (has(SOURCES) && (has("GitRepository") || has("OCIRepository"))))
-    {
+            || (has(SOURCES) && (has("GitRepository") || has("OCIRepository"))));
+    let is_variable =
+        || (has("ConfigMap") || has("Secret")) && (names.len() > MANY || names.iter().any(|name| has(name)));
+    if !is_of_flux && !is_variable() {
         return None;
     }
-    let Some(documents) = kept_manifests(file) else { return Some(None) };
+    let Some(documents) = kept_manifests(file) else { return is_of_flux.then_some(None) };
     let objects = documents.iter().flat_map(Manifest::shared_objects);
-    let found: Vec<Arc<Value>> = objects.filter(|value| is_of_interest(value)).collect();
+    let found: Vec<Arc<Value>> = objects.filter(|value| is_of_interest(value, names)).collect();
     (!found.is_empty()).then_some(Some(found))
+}
+
+/// Returns the names that the generators of a list give to ConfigMaps and Secrets.
+fn generated(list: &Kustomization) -> impl Iterator<Item = &str> {
+    let fields = ["configMapGenerator", "secretGenerator"].into_iter().filter_map(|field| list.field(field));
+    fields.flat_map(Node::items).filter_map(|item| item.get("name")?.as_str())
 }
 
 /// Walks over the files of a build.
@@ -237,7 +263,8 @@ impl Listing<'_> {
         }
         let Some(list) = graph.get(folder) else { return (!self.is_exact).then_some(()) };
         let is_harmless = |key: &str| HARMLESS.contains(&key.to_lowercase().as_str());
-        if self.is_exact && (list.is_component() || !list.keys().all(is_harmless)) {
+        let generates = self.view.generating.contains(folder);
+        if self.is_exact && (generates || list.is_component() || !list.keys().all(is_harmless)) {
             return None;
         }
         let own = list.field("namespace").and_then(|node| node.as_str()).filter(|own| !own.is_empty());

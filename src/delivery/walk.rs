@@ -11,7 +11,8 @@ use crate::delivery::generator::{self, Fault};
 use crate::delivery::reading::Reader;
 use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
-use crate::delivery::source::{EXTERNAL, SourceId, bare_url};
+use crate::delivery::source::{EXTERNAL, SourceId};
+use crate::delivery::variables::Variables;
 use crate::delivery::view::{Built, View};
 use crate::mechanism;
 use crate::path::RepoPath;
@@ -21,36 +22,68 @@ use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::substitute;
 
 /// A build that is to be made.
-struct Step {
+pub(super) struct Step {
     /// The position of its Flux Kustomization among those that are reached; `None` for a folder that nothing in Git
     /// applies.
-    by: Option<usize>,
+    pub by: Option<usize>,
     folder: RepoPath,
-    artifact: Artifact,
+    pub artifact: Artifact,
     spec: Value,
+    /// Its `spec.postBuild`, with the values that Git tells.
+    post_build: Value,
     remote: String,
 }
 
 /// A cluster while it is read.
 pub(super) struct Walk<'r, 'a> {
-    reader: &'r mut Reader<'a>,
-    cluster: Cluster,
+    pub reader: &'r mut Reader<'a>,
+    pub cluster: Cluster,
     /// The positions of those that are reached, by the secrets of `kubeConfig` on the way and their id.
     seen: BTreeMap<(String, ObjectId), Vec<usize>>,
     queue: VecDeque<Step>,
     /// The positions of all roots that stand in files.
     roots: &'r BTreeSet<usize>,
+    /// What is known of variables before, and what is found of them now.
+    known: Variables,
+    found: Variables,
+    /// The positions of those whose builds bring these.
+    bringing: BTreeMap<(String, ObjectId), Option<usize>>,
 }
+
+/// How often a cluster is read until its variables have no further values.
+const ROUNDS: usize = 4;
 
 impl<'r, 'a> Walk<'r, 'a> {
     /// Reads the cluster of some roots; it has no name yet.
+    ///
+    /// A ConfigMap with the values of variables may come after those who need it: then all is read again with these.
     pub(super) fn over(reader: &'r mut Reader<'a>, roots: Vec<Root>, of_all: &'r BTreeSet<usize>) -> Cluster {
+        let mut known = Variables::default();
+        for _ in 1..ROUNDS {
+            let (cluster, found) = Walk::once(reader, roots.clone(), of_all, known.clone());
+            if found == known {
+                return cluster;
+            }
+            known = found;
+        }
+        Walk::once(reader, roots, of_all, known).0
+    }
+
+    fn once(
+        reader: &mut Reader<'_>,
+        roots: Vec<Root>,
+        of_all: &BTreeSet<usize>,
+        known: Variables,
+    ) -> (Cluster, Variables) {
         let mut walk = Walk {
             reader,
             cluster: Cluster::default(),
             seen: BTreeMap::new(),
             queue: VecDeque::new(),
             roots: of_all,
+            known,
+            found: Variables::default(),
+            bringing: BTreeMap::new(),
         };
         for root in roots {
             walk.begin(root);
@@ -68,7 +101,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         }
         walk.take_held_sources();
         walk.cluster.index();
-        walk.cluster
+        (walk.cluster, walk.found)
     }
 
     /// Takes in the held sources that only stand in a file, whatever fails to bring them.
@@ -93,6 +126,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             folder: root.folder.clone(),
             artifact: Artifact { top: root.artifact, ..Artifact::default() },
             spec: Value::Null,
+            post_build: Value::Null,
             remote: String::new(),
         });
         for position in self.reader.by_hand.get(&root.folder).cloned().unwrap_or_default() {
@@ -145,13 +179,13 @@ impl<'r, 'a> Walk<'r, 'a> {
                 self.cluster.kustomizations[by].error.clone_from(error);
             }
         }
+        self.take_variables(&steps, &answers);
         self.take_sources(&steps, &answers);
         self.take_generators(&steps, &answers);
         for (step, (objects, _)) in steps.into_iter().zip(answers) {
             for mut one in objects.into_iter().filter(|one| is_flux_kustomization(&one.value)) {
-                let post_build = &step.spec["postBuild"];
-                if !post_build.is_null() {
-                    substitute(post_build, Arc::make_mut(&mut one.value));
+                if !step.post_build.is_null() {
+                    substitute(&step.post_build, Arc::make_mut(&mut one.value));
                 }
                 self.reach(one, step.by, &step.remote);
             }
@@ -163,6 +197,24 @@ impl<'r, 'a> Walk<'r, 'a> {
         match artifact {
             Some(artifact) => self.reader.view(artifact),
             None => self.reader.top.clone(),
+        }
+    }
+
+    /// Takes in the objects of a level that bring values to variables.
+    fn take_variables(&mut self, steps: &[Step], answers: &[(Vec<Built>, Option<String>)]) {
+        for (step, (objects, error)) in steps.iter().zip(answers) {
+            let by = step.by.map(|by| &self.cluster.kustomizations[by]);
+            let is_applied = by.is_none_or(|by| by.is_certain && by.value["spec"]["suspend"] != true);
+            for one in objects.iter().filter(|one| self.reader.top.is_variable(&one.value)) {
+                let mut value = (*one.value).clone();
+                substitute(&step.post_build, &mut value);
+                let key = (step.remote.clone(), ObjectId::of(&value));
+                if *self.bringing.entry(key).or_insert(step.by) == step.by {
+                    self.found.take(&step.remote, &value, is_applied && error.is_none());
+                } else {
+                    self.found.contest(&step.remote, &value);
+                }
+            }
         }
     }
 
@@ -184,7 +236,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                 let ObjectId { kind, namespace, name, .. } = ObjectId::of(&value);
                 let id = SourceId { kind, namespace, name };
                 if !self.cluster.sources.iter().any(|(other, _)| *other == id) {
-                    substitute(&step.spec["postBuild"], &mut value);
+                    substitute(&step.post_build, &mut value);
                     self.cluster.sources.push((id, value));
                 }
             }
@@ -197,7 +249,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         for (step, (objects, _)) in steps.iter().zip(answers).filter(|(step, _)| step.remote.is_empty()) {
             for one in objects.iter().filter(|one| is_generator(&one.value)) {
                 let mut value = (*one.value).clone();
-                substitute(&step.spec["postBuild"], &mut value);
+                substitute(&step.post_build, &mut value);
                 let mut read = Vec::new();
                 for id in generator::sources(&value) {
                     let artifact = self.artifact(&id, None);
@@ -258,6 +310,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         seen.push(position);
         self.cluster.kustomizations.push(Reached {
             value: one.value,
+            post_build: Value::Null,
             written,
             path: None,
             artifact: Artifact::default(),
@@ -274,89 +327,22 @@ impl<'r, 'a> Walk<'r, 'a> {
     fn resolve(&mut self, position: usize) {
         let one = &self.cluster.kustomizations[position];
         let spec = one.value["spec"].clone();
-        let (id, path) = (one.source(), Some(&spec["path"]).filter(|path| !holds_variable(path)));
-        let Some(artifact) = self.artifact(&id, spec["path"].as_str()) else {
+        let post_build = self.known.known(&spec["postBuild"], &one.remote, one.namespace());
+        let (id, remote) = (one.source(), one.target());
+        let path = Some(&spec["path"]).filter(|path| !holds_variable(path));
+        self.cluster.kustomizations[position].post_build.clone_from(&post_build);
+        let artifact = self.artifact(&id, spec["path"].as_str());
+        let Some(artifact) = artifact else {
             let made = self.cluster.made(&id).and_then(|made| made.artifact.as_ref().err());
             self.cluster.kustomizations[position].unmapped = made.cloned();
             return;
         };
         let path = path.and_then(|path| secure_join(&artifact.top, path.as_str().unwrap_or_default()));
-        let remote = one.target();
         let one = &mut self.cluster.kustomizations[position];
         (one.path, one.artifact, one.unmapped) = (path.clone(), artifact.clone(), None);
         if let Some(folder) = path {
-            self.queue.push_back(Step { by: Some(position), folder, artifact, spec, remote });
+            self.queue.push_back(Step { by: Some(position), folder, artifact, spec, post_build, remote });
         }
-    }
-
-    /// Returns the artifact of a source, its `ignore` not yet looked at; `None` where it is none of this repository.
-    ///
-    /// It is one for the source of the root, for that of the spec, for another one with the same URL, for a GitRepository
-    /// that does not stand in Git, as `flux bootstrap` and Flux Operator made that, and for what a generator copies of one
-    /// of these. `path` is what is read there.
-    fn artifact(&self, id: &SourceId, path: Option<&str>) -> Option<Artifact> {
-        let whole = |top: &RepoPath| Artifact { top: top.clone(), ..Artifact::default() };
-        let roots = || self.cluster.roots.iter();
-        let own = roots().find(|root| root.source.as_ref().is_some_and(|(own, _)| own.is(id)));
-        if let Some(root) = own {
-            return Some(whole(&root.artifact));
-        }
-        if id.kind == EXTERNAL {
-            return self.cluster.made(id)?.artifact.as_ref().ok().map(|(_, artifact)| artifact.clone());
-        }
-        let pushed = self.reader.pushed.as_ref();
-        if let Some((_, top)) = pushed.filter(|(own, _)| own.is(id)) {
-            return Some(whole(top));
-        }
-        let of_roots = roots().filter_map(|root| Some((&root.source.as_ref()?.0, &root.artifact)));
-        let known = of_roots.chain(pushed.map(|(own, top)| (own, top)));
-        let known: Vec<(String, &RepoPath)> =
-            known.filter_map(|(own, top)| Some((self.url(own)?, top))).collect();
-        if id.kind == "OCIRepository" {
-            let url = self.url(id)?;
-            return known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top));
-        }
-        if id.kind != "GitRepository" {
-            return None;
-        }
-        let Some(url) = self.url(id) else { return Some(Artifact::default()) };
-        if known.is_empty() {
-            // Beside a source that Git does not say, one with a URL is another repository where it could be any.
-            let path = path.and_then(|path| secure_join(&RepoPath::top(), path));
-            let is_here = path.is_some_and(|path| !path.is_top() && self.reader.snapshot.is_dir(&path));
-            let is_only = || !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
-            return (is_here || is_only()).then(Artifact::default);
-        }
-        known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top))
-    }
-
-    /// Returns the URL of a source: as builds bring it, or else as it stands in a file.
-    fn url(&self, id: &SourceId) -> Option<String> {
-        let url = self.source(id)?["url"].as_str()?;
-        (!url.contains("${")).then(|| bare_url(url))
-    }
-
-    /// Returns the `spec` of a source: as builds bring it, or else as it stands in a file, first in one of the cluster.
-    fn source(&self, id: &SourceId) -> Option<&Value> {
-        let written = || {
-            let all = self.reader.sources.get(&(id.kind.clone(), id.name.clone()))?;
-            let groups = || self.cluster.roots.iter().map(|root| &root.group).filter(|group| !group.is_top());
-            let own = all.iter().find(|(file, _)| groups().any(|group| file.is_within(group)));
-            own.or(all.last()).map(|(_, spec)| spec)
-        };
-        self.cluster.source(id).or_else(written)
-    }
-
-    /// Returns the artifact that a build sees.
-    fn read_by(&self, step: &Step) -> Artifact {
-        let id = step.by.map(|by| self.cluster.kustomizations[by].source());
-        let id = id.filter(|_| step.artifact.copied.is_none());
-        let ignore = id.map_or_else(|| step.artifact.ignore.clone(), |id| self.ignore(&id));
-        Artifact { ignore, ..step.artifact.clone() }
-    }
-
-    fn ignore(&self, id: &SourceId) -> Option<String> {
-        self.source(id)?["ignore"].as_str().map(str::to_owned)
     }
 }
 

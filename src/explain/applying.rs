@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::{
-    Applied, Applier, BuiltJob, Delivery, EntryPoint, Hold, Holds, Input, appliers, deliveries,
+    Applied, Applier, Artifact, BuiltJob, Delivery, EntryPoint, Hold, Holds, Input, deliveries,
 };
 use crate::explain::Consumer;
 use crate::mechanism::GateTarget;
@@ -17,8 +17,6 @@ pub(super) struct Appliers<'a> {
     deliveries: Vec<Delivery>,
     /// By the folder that they build, those of which a Flux Kustomization stands in a file.
     by_path: BTreeMap<RepoPath, Vec<usize>>,
-    /// By folder and cluster, what builds it that stands in no file, as that of a FluxInstance.
-    made: BTreeMap<(RepoPath, &'a str), Applier<'a>>,
     holds: Holds<'a>,
 }
 
@@ -26,6 +24,8 @@ pub(super) struct Appliers<'a> {
 pub(super) struct Applying<'d> {
     /// Who it is, of no app.
     pub consumer: Consumer,
+    /// The files that it sees; `None` for all of the repository.
+    pub artifact: Option<&'d Artifact>,
     /// By group, kind and origin.
     objects: BTreeMap<Alike<'d>, Vec<&'d Applied>>,
 }
@@ -42,32 +42,51 @@ impl<'a> Appliers<'a> {
         for (position, one) in deliveries.iter().enumerate().filter(|(_, one)| one.flux.is_some()) {
             by_path.entry(one.path.clone()).or_default().push(position);
         }
-        let is_made = |one: &Applier<'_>| one.kustomization.is_some_and(|own| own.written.is_none());
-        let made = appliers(model).into_iter().filter(is_made);
-        let made = made.map(|one| ((one.path.clone(), one.cluster), one)).collect();
-        Appliers { input: *input, deliveries, by_path, made, holds: Holds::new(model, Some(spec)) }
+        Appliers { input: *input, deliveries, by_path, holds: Holds::new(model, Some(spec)) }
     }
 
     /// Returns who applies an entry point: each Flux Kustomization, or where Git has none each cluster.
     pub fn of_entry(&self, entry: &EntryPoint) -> Vec<Applying<'_>> {
         if entry.flux.is_empty() {
-            let consumer = |cluster: &str| match self.made.get(&(entry.path.clone(), cluster)) {
-                Some(made) => self.reading(made),
-                None => self.consumer(entry, cluster),
-            };
-            let of = |cluster: &str| Applying { consumer: consumer(cluster), objects: BTreeMap::new() };
-            return entry.clusters().map(of).collect();
+            return entry.clusters().map(|cluster| self.unwritten(entry, cluster)).collect();
         }
         let own = self.by_path.get(&entry.path).into_iter().flatten();
         own.map(|position| self.applying(entry, &self.deliveries[*position])).collect()
     }
 
-    fn applying<'d>(&self, entry: &EntryPoint, delivery: &'d Delivery) -> Applying<'d> {
+    /// Returns who applies an entry point without a Flux Kustomization of its own in Git: what a FluxInstance makes, or the
+    /// one of the root that lists it.
+    fn unwritten(&self, entry: &EntryPoint, cluster: &str) -> Applying<'_> {
+        let model = self.input.model;
+        let above = entry.through.as_ref().and_then(|above| model.entry(above));
+        let listing = above.and_then(|above| model.flux_in(above, cluster).next());
+        let (one, artifact) = match (listing, model.made(entry, cluster)) {
+            (Some(one), _) => {
+                let id = (one.namespace.as_str(), one.name.as_str());
+                (Some((id, one.is_suspended())), model.partial_artifact(one))
+            }
+            (None, Some(made)) => {
+                let is_suspended = made.value["spec"]["suspend"] == true;
+                (Some(((made.namespace(), made.name()), is_suspended)), model.partial_of(made))
+            }
+            (None, None) => (None, None),
+        };
+        let mut consumer = self.consumer(entry, cluster);
+        if let Some((id, is_suspended)) = one {
+            consumer.kustomization = Some((id.0.to_owned(), id.1.to_owned()));
+            consumer.held_by = self.held_by(cluster, id, is_suspended);
+        }
+        Applying { consumer, artifact, objects: BTreeMap::new() }
+    }
+
+    fn applying<'d>(&'d self, entry: &EntryPoint, delivery: &'d Delivery) -> Applying<'d> {
         let mut objects: BTreeMap<Alike<'_>, Vec<&Applied>> = BTreeMap::new();
         for one in &delivery.objects {
             objects.entry(alike(&one.id, &one.object)).or_default().push(one);
         }
-        Applying { consumer: self.applied_by(entry, delivery), objects }
+        let flux = delivery.flux.map(|index| self.input.model.flux(index));
+        let artifact = flux.and_then(|one| self.input.model.partial_artifact(one));
+        Applying { consumer: self.applied_by(entry, delivery), artifact, objects }
     }
 
     /// Returns who reads a file, of no app.

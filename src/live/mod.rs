@@ -41,8 +41,8 @@ pub struct LiveKustomization {
     pub message: String,
     /// `status.lastAppliedRevision`, for example `main@sha1:…`; empty before the first.
     pub revision: String,
-    /// `status.lastAppliedOriginRevision`: of what the artifact was made, where whoever pushed it has said that.
-    pub origin: String,
+    /// The commit that [`applied_revision`] names.
+    pub commit: Option<String>,
     /// The objects of its inventory.
     pub inventory: Vec<ObjectId>,
 }
@@ -70,15 +70,9 @@ impl LiveKustomization {
                 && ready["observedGeneration"].as_i64().is_none_or(|seen| Some(seen) == generation),
             message: text(&ready["message"]),
             revision: text(&status["lastAppliedRevision"]),
-            origin: text(&status["lastAppliedOriginRevision"]),
+            commit: commit_of(applied_revision(&text(&spec["sourceRef"]["kind"]), value)).map(str::to_owned),
             inventory: entries.iter().filter_map(|entry| object_id(entry["id"].as_str()?)).collect(),
         }
-    }
-
-    /// Gives the commit that it applied last, where its revision names one: that of an artifact is a digest, and the commit
-    /// that it is made of stands in it where `flux push artifact --revision` has said that.
-    pub fn commit(&self) -> Option<&str> {
-        if self.source_kind == "GitRepository" { commit_of(&self.revision) } else { commit_of(&self.origin) }
     }
 }
 
@@ -91,7 +85,8 @@ pub fn commit_of(revision: &str) -> Option<&str> {
     is_hash.then_some(hash)
 }
 
-/// Returns the revision, as a Flux Kustomization has applied it, that names a commit where one does.
+/// Returns the revision, as a Flux Kustomization has applied it, that names a commit where one does: that of an artifact is
+/// a digest, and the commit that it is made of stands beside it where `flux push artifact --revision` has said that.
 pub fn applied_revision<'v>(kind: &str, kustomization: &'v Value) -> &'v str {
     let status = &kustomization["status"];
     let field = if kind == "GitRepository" { "lastAppliedRevision" } else { "lastAppliedOriginRevision" };
@@ -162,14 +157,14 @@ mod tests {
         });
         let live = LiveKustomization::of(&value);
         assert!(live.observed && live.ready && !live.prune && !live.suspended);
-        assert_eq!(live.commit(), Some("0123456789012345678901234567890123456789"));
+        assert_eq!(live.commit.as_deref(), Some("0123456789012345678901234567890123456789"));
         assert_eq!(live.source_name, "fleet");
-        let digest = format!("latest@sha256:{}", "0".repeat(64));
-        let artifact =
-            LiveKustomization { source_kind: "OCIRepository".into(), revision: digest, ..live.clone() };
-        assert_eq!(artifact.commit(), None);
-        let origin = live.revision.clone();
-        assert_eq!(LiveKustomization { origin, ..artifact }.commit(), live.commit());
+        let mut artifact = value.clone();
+        artifact["spec"]["sourceRef"]["kind"] = json!("OCIRepository");
+        artifact["status"]["lastAppliedRevision"] = json!(format!("latest@sha256:{}", "0".repeat(64)));
+        assert_eq!(LiveKustomization::of(&artifact).commit, None);
+        artifact["status"]["lastAppliedOriginRevision"] = json!(live.revision);
+        assert_eq!(LiveKustomization::of(&artifact).commit, live.commit);
         let texts: Vec<String> = live.inventory.iter().map(ToString::to_string).collect();
         assert_eq!(texts, ["Deployment web/web", "ClusterRole system:a_b"]);
     }
@@ -181,6 +176,6 @@ mod tests {
             "status": { "observedGeneration": 3, "conditions": [{ "type": "Ready", "status": "True", "observedGeneration": 3 }] },
         });
         let live = LiveKustomization::of(&value);
-        assert!(!live.observed && !live.ready && live.commit().is_none());
+        assert!(!live.observed && !live.ready && live.commit.is_none());
     }
 }

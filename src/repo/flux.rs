@@ -66,6 +66,8 @@ pub struct FluxKustomization {
     pub value: Arc<Value>,
     /// The object as its cluster gets it: whatever applies it may patch it.
     pub effective: Arc<Value>,
+    /// Its `spec.postBuild` with the values that Git tells of `substituteFrom`, which then has the rest of it.
+    pub post_build: Value,
     /// Whether `effective` comes out of builds that succeed; otherwise it is what is written.
     pub is_certain: bool,
     /// `metadata.name`, as its cluster gets it.
@@ -278,6 +280,7 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     remote: String::new(),
                     home: String::new(),
                     effective: Arc::clone(&value),
+                    post_build: value["spec"]["postBuild"].clone(),
                     value,
                     is_certain: false,
                 };

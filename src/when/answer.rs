@@ -41,7 +41,9 @@ pub struct Line {
     pub part: Part,
     /// The folder.
     pub folder: Option<RepoPath>,
-    /// The Flux Kustomization.
+    /// The entry point that is divided, or will be; the folder itself where there is nothing to divide.
+    pub entry: Option<RepoPath>,
+    /// The Flux Kustomization; `None` where neither Git nor a CronJob names one.
     pub kustomization: Option<KustomizationName>,
     /// What holds changes back.
     pub gate: GateState,
@@ -224,6 +226,7 @@ pub fn answer(
             change_type,
             part: side.part,
             folder: side.folder.clone(),
+            entry: side.entry.clone(),
             kustomization: side.kustomization.clone(),
             gate: side.gate,
             times,

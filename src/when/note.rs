@@ -29,7 +29,7 @@ const KINDS: [Kind; 19] = [
     ),
     (
         "not-in-git",
-        |line| line.gate == GateState::NotInGit && line.kustomization.is_some(),
+        |line| line.gate == GateState::NotInGit && line.entry.is_some(),
         "the Flux Kustomization is not in Git. Nothing closes outside of the windows, unless it was made by hand",
         "split the app and hand it over: its present Flux Kustomization applies all changes",
     ),

@@ -164,6 +164,10 @@ impl Names {
                 own.extend(whole.map(str::to_owned));
             }
             own.extend(made.map(str::to_owned));
+            if let (None, Part::Type(position), Some(entry)) = (made, side.part, model.entry(base)) {
+                let change_type = &spec.types[position].name.value;
+                own.insert(spec.layout.kustomization_of(model.name_of(entry), change_type));
+            }
             // A side that does not stand yet will hold what its entry point holds.
             let source = [folder, base].into_iter().find_map(|folder| model.graph.get(folder));
             if let Some(kustomization) = source {

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 
 use crate::delivery::UNTIL_FIRST;
 use crate::delivery::fleet::GateState;
+use crate::delivery::unnamed;
 use crate::diagnostic::{clean, numbered};
 use crate::path::RepoPath;
 use crate::text::{fold, length, ranges};
@@ -155,7 +156,9 @@ fn twins(answer: &Answer) -> Twins<'_> {
 
 /// Names the Flux Kustomization of a line, with its namespace where the cluster has another one of that name.
 fn kustomization(line: &Line, twins: &Twins<'_>) -> String {
-    let Some(found) = &line.kustomization else { return "-".to_owned() };
+    let Some(found) = &line.kustomization else {
+        return line.entry.as_ref().map_or_else(|| "-".to_owned(), |folder| clean(&unnamed(folder)));
+    };
     let own = twins.get(&(&*line.cluster, &*found.name));
     // A name that is only made of a folder's says nothing where other folders end alike.
     let is_vague = !found.in_git && own.is_some_and(|own| own.folders.len() > 1);

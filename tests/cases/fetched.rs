@@ -93,7 +93,7 @@ note: deploy/clusters/prod/infra/reconciliation-windows/kustomization.yaml names
 5 |   - ../../../../infra/reconciliation-windows
   |     ----------------------------------------
 
-error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows. `close-reconciliation-window` and `open-reconciliation-window` never run there
+error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconciliation-windows. What the cluster has of `close-reconciliation-window` and `open-reconciliation-window` runs on, and nothing new arrives
  --> deploy/infra/reconciliation-windows/kustomization.yaml
  = help: choose folders that Flux fetches for `gate` and `clusterGate` under `layout`
          or add `!/deploy/infra/reconciliation-windows` below `/deploy/infra` in `spec.ignore`, or remove that line
@@ -170,4 +170,32 @@ fn a_link_that_flux_does_not_list_hides_no_error() {
     scratch.write("deploy/shop/wrong.yaml", "kind: Service\nmetadata: {}\n").commit();
     let told = scratch.expect(0, &["sync", "--yes"]).stderr;
     assert!(told.contains("missing metadata.name") && !told.contains("never sees"), "{told}");
+}
+
+/// Two clusters read one folder by sources of which one leaves a file out.
+#[test]
+fn each_cluster_is_told_what_its_own_source_fetches() {
+    let of = |cluster: &str, ignore: &str| {
+        let source = format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: flux-system, namespace: flux-system }}\nspec: {{ interval: 1m, url: https://example.com/all.git{ignore} }}\n"
+        );
+        format!("{source}---\n{}", root(cluster))
+    };
+    let (one, two) = (of("one", ""), of("two", ", ignore: /shop/config.yaml"));
+    let shop = flux_kustomization("shop", "shop", "");
+    let scratch = repository(&[
+        ("clusters/one/flux-system.yaml", &one),
+        ("clusters/one/shop.yaml", &shop),
+        ("clusters/one/more/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("clusters/one/more/service.yaml", &SERVICE.replace("NAME", "more")),
+        ("clusters/two/flux-system.yaml", &two),
+        ("clusters/two/shop.yaml", &shop),
+        ("shop/service.yaml", &SERVICE.replace("NAME", "shop")),
+        ("shop/config.yaml", &CONFIG_MAP.replace("NAME", "shop")),
+    ]);
+    told(&scratch, &INIT);
+    // What a root lists by itself has the root's Flux Kustomization.
+    let explained = ["shop", "clusters/one/more"].map(|path| scratch.expect(0, &["explain", path]).stdout);
+    insta::assert_snapshot!(explained.join("\n"));
+    scratch.expect(0, &["verify"]);
 }

@@ -130,6 +130,8 @@ fn nothing_is_handed_over_to_a_side_that_its_source_does_not_fetch() {
     scratch.write(".sourceignore", "/apps/web/web-rw/kustomization.yaml\n").commit();
     let run = scratch.expect(5, &["migrate", "--yes"]);
     assert!(run.stderr.contains("apps never sees apps/web/web-rw: "), "{}", run.stderr);
+    let told = scratch.run(&["check"]).stdout;
+    assert!(told.contains("[GW066]") && told.contains("can't hand apps/web/web-rw over"), "{told}");
     scratch.write(".sourceignore", "/docs/\n").commit();
     scratch.expect(0, &["migrate", "--yes"]);
 }

@@ -217,6 +217,22 @@ fn what_is_split_and_not_handed_over_is_said() {
     assert!(text.contains("Its old Flux Kustomization still applies"), "{text}");
 }
 
+/// A root that a FluxInstance makes has the name that it gives, and one of which Git says nothing has none.
+#[test]
+fn what_applies_a_root_has_no_made_up_name() {
+    let repository = Repository::fleet();
+    let instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: { name: flux, namespace: flux-system }\nspec: { sync: { kind: GitRepository, url: 'https://example.org/fleet', path: clusters/edge-02 } }\n";
+    let told = || repository.stdout(&["when", "--cluster", "edge-02"]);
+    repository.write("clusters/edge-02/more/kustomization.yaml", "resources: [../../../apps/nginx]\n");
+    let unsaid = told();
+    assert!(unsaid.contains("the Flux Kustomization of clusters/edge-02/more (not in Git)"), "{unsaid}");
+    assert!(!unsaid.contains("more-rw"), "{unsaid}");
+    repository.write("bootstrap/instance.yaml", instance);
+    let said = told();
+    assert!(said.contains("apps, flux-system: ") || said.contains("flux-system: "), "{said}");
+    assert!(!said.contains("not in Git"), "{said}");
+}
+
 /// Gates over Flux Kustomizations that were made in the cluster, and a list of parts that nobody applies.
 #[test]
 fn a_gate_over_what_is_not_in_git_closes() {

@@ -118,11 +118,15 @@ fn unfetched(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let told = |((cluster, folder), (file, jobs)): ((&ClusterKey, RepoPath), (RepoPath, BTreeSet<&str>))| {
         let why = subject.model.delivered.left_out_by(&cluster.name, &file);
         let correct = why.map_or_else(|| "correct `spec.ignore`".to_owned(), |why| why.remedy());
-        let text = format!(
-            "the sources of cluster {} leave out files of {folder}. {} never run there",
-            cluster.name,
-            named(jobs)
-        );
+        // What brings them may fail for that, and then prunes nothing.
+        let closings = subject.model.closings.of(&cluster.name);
+        let is_kept = closings.iter().any(|job| job.is_kept_out && jobs.contains(job.name.as_str()));
+        let names = named(jobs);
+        let effect = match is_kept {
+            true => format!("What the cluster has of {names} runs on, and nothing new arrives"),
+            false => format!("{names} never run there"),
+        };
+        let text = format!("the sources of cluster {} leave out files of {folder}. {effect}", cluster.name);
         UNAPPLIED_GATE.finding(text).at(Place::file(list_of(subject, &folder))).help(format!(
             "choose folders that Flux fetches for `gate` and `clusterGate` under `layout`\nor {correct}"
         ))

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::check::code::NOT_FETCHED;
 use crate::check::subject::Subject;
-use crate::delivery::{Effect, Lacking, LeftOut};
+use crate::delivery::{Effect, Input, Lacking, LeftOut};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::repo::flux::{SOURCES, is_yaml};
@@ -16,8 +16,9 @@ use crate::repo::{Entry, FluxKustomization};
 /// How many clusters are named.
 const NAMED: usize = 3;
 
-/// What is lacking, one of the Flux Kustomizations that lack it, and the clusters of all.
-type Found<'m> = (Lacking, &'m FluxKustomization, BTreeSet<&'m str>);
+/// What is lacking, one of the Flux Kustomizations that lack it, the side that is to be handed over where only that lacks it,
+/// and the clusters of all.
+type Found<'m> = (Lacking, &'m FluxKustomization, Option<RepoPath>, BTreeSet<&'m str>);
 
 /// Finds what a build names and its artifact does not hold: `.sourceignore`, `spec.ignore`, a default or an
 /// ArtifactGenerator leaves it out, or it is a symbolic link.
@@ -27,24 +28,39 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut found: BTreeMap<(RepoPath, String, Effect), Found<'_>> = BTreeMap::new();
     for delivery in &subject.deliveries {
         let Some(flux) = subject.flux(delivery) else { continue };
-        for lacking in subject.model.lacking(subject.snapshot, flux) {
+        let own = subject.model.lacking(subject.snapshot, flux).into_iter().map(|lacking| (lacking, None));
+        for (lacking, side) in own.chain(of_sides(subject, flux)) {
             let key = (lacking.path.clone(), flux.name.clone(), lacking.effect);
-            let (.., clusters) = found.entry(key).or_insert_with(|| (lacking, flux, BTreeSet::new()));
+            let (.., clusters) = found.entry(key).or_insert_with(|| (lacking, flux, side, BTreeSet::new()));
             clusters.insert(&delivery.cluster.name);
         }
     }
-    found.into_values().map(|(lacking, flux, clusters)| told(subject, &lacking, flux, &clusters)).collect()
+    found.into_values().map(|one| told(subject, &one)).collect()
 }
 
-fn told(
-    subject: &Subject<'_>,
-    lacking: &Lacking,
-    flux: &FluxKustomization,
-    clusters: &BTreeSet<&str>,
-) -> Diagnostic {
+/// Finds what the sides of an entry point lack that its Flux Kustomization is to hand over, each with the side.
+fn of_sides(subject: &Subject<'_>, flux: &FluxKustomization) -> Vec<(Lacking, Option<RepoPath>)> {
+    let Subject { snapshot, model, renderer, .. } = *subject;
+    let (Some(spec), Some(path)) = (subject.spec, &flux.path) else { return Vec::new() };
+    let input = Input { spec, snapshot, model, renderer };
+    let sides =
+        input.standing_sides(path, &flux.cluster).into_values().filter(|side| !input.is_applied(side));
+    let artifact = model.partial_artifact(flux);
+    let lacking = |side: RepoPath| {
+        let found = model.lacking_in(snapshot, artifact, &side);
+        found.into_iter().map(move |lacking| (lacking, Some(side.clone())))
+    };
+    sides.flat_map(lacking).collect()
+}
+
+fn told(subject: &Subject<'_>, (lacking, flux, side, clusters): &Found<'_>) -> Diagnostic {
     let (path, name) = (&lacking.path, &flux.name);
     let whose = named(clusters);
     let effect = match lacking.effect {
+        _ if side.is_some() => {
+            let side = side.as_ref().map(RepoPath::as_str).unwrap_or_default();
+            format!("{name} of {whose} can't hand {side} over")
+        }
         Effect::Fails => format!("{name} of {whose} does not build, and applies nothing new"),
         Effect::Lists => {
             format!("{name} of {whose} applies whatever else lies in {}", path.parent().unwrap_or_default())
@@ -97,7 +113,7 @@ fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> 
             };
             subject.snapshot.entries().find_map(place).unwrap_or_else(whole)
         }
-        LeftOut::Link(_) | LeftOut::Default | LeftOut::NotCopied => whole(),
+        LeftOut::Link(_) | LeftOut::Default | LeftOut::Pushed | LeftOut::NotCopied => whole(),
     }
 }
 

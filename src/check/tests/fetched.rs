@@ -59,3 +59,36 @@ fn a_folder_that_is_left_out_is_told_once() {
     let list = told(&[(".sourceignore", "", "/apps/rw/kustomization.yaml\n")]).1;
     insta::assert_snapshot!(format!("{all}\n{list}"));
 }
+
+#[test]
+fn a_linked_list_is_in_no_artifact() {
+    let list = ("shared/list.yaml", "", "resources: [settings.yaml]\n");
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\n";
+    // What a Flux Kustomization builds is listed by Flux; what a list names is not found.
+    let built = [
+        ("clusters/edge/apps.yaml", "path: ./apps/rt", "path: ./apps/linked"),
+        ("apps/linked/kustomization.yaml", "", "<link>../../shared/list.yaml"),
+        ("apps/linked/settings.yaml", "", settings),
+        list,
+    ];
+    let named = [
+        (RT, "[namespace.yaml, settings.yaml, service.yaml]", "[namespace.yaml, linked, service.yaml]"),
+        ("apps/rt/linked/kustomization.yaml", "", "<link>../../../shared/list.yaml"),
+        ("apps/rt/linked/settings.yaml", "", settings),
+        list,
+    ];
+    insta::assert_snapshot!([&built[..], &named].map(|edits| told(edits).1).join("\n"));
+}
+
+#[test]
+fn a_gate_that_is_not_fetched_is_told_as_it_runs() {
+    // What brings it does not build, so that the cluster keeps what it has.
+    let fails = told(&[(".sourceignore", "", "/infra/gate/close.yaml\n")]).1;
+    // Flux lists what else lies there, and prunes the rest.
+    let lists = told(&[
+        ("clusters/edge/apps.yaml", "path: ./clusters/edge/infra", "path: ./infra/gate"),
+        (".sourceignore", "", "/infra/gate/kustomization.yaml\n/infra/gate/close.yaml\n"),
+    ])
+    .1;
+    insta::assert_snapshot!(format!("{fails}\n{lists}"));
+}

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::delivery;
-use crate::delivery::fleet::Schedules;
-use crate::delivery::{EntryPoint, Hold, Holds, Model, Reached, Release, Role, Sides};
+use crate::delivery::fleet::{GateState, KustomizationName, Schedules};
+use crate::delivery::{Cluster, EntryPoint, Hold, Holds, Model, Reached, Release, Role, Sides};
 use crate::path::RepoPath;
 use crate::repo::{FluxKustomization, Kustomization, built};
 use crate::spec::Spec;
@@ -30,7 +30,7 @@ pub struct Side {
     pub folder: Option<RepoPath>,
     /// The entry point that was or will be split; the folder itself where there is nothing to split.
     pub entry: Option<RepoPath>,
-    /// The Flux Kustomization that applies it; `None` where nothing gives it a name.
+    /// The Flux Kustomization that applies it; `None` where neither Git nor a CronJob names one.
     pub kustomization: Option<KustomizationName>,
     /// What holds changes back.
     pub gate: GateState,
@@ -77,80 +77,6 @@ pub enum Part {
     Type(usize),
     /// It carries gates or Flux Kustomizations and is never split.
     Support,
-}
-
-/// A Flux Kustomization by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KustomizationName {
-    /// `metadata.name`.
-    pub name: String,
-    /// `metadata.namespace`, or the spec's default where Git does not say it.
-    pub namespace: String,
-    /// Whether it stands in Git; otherwise the name is the one that the layout gives.
-    pub in_git: bool,
-    /// `spec.interval` as written.
-    pub interval: Option<String>,
-    /// How long it takes at most until it applies a commit, with what it depends on, if nothing holds that back; `None`
-    /// where Git does not say it, or something holds back what it depends on.
-    pub within: Option<Duration>,
-    /// What has to happen after a merge, where `within` counts from that.
-    pub release: Option<Release>,
-    /// Whether `spec.suspend` is true in Git, so that nothing lands at all.
-    pub suspended: bool,
-}
-
-/// What holds changes back outside of the windows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum GateState {
-    /// Nothing, and nothing should: there is no window.
-    RealTime,
-    /// CronJobs that stand in Git.
-    Closes,
-    /// Nothing: the spec keeps the CronJobs suspended.
-    Off,
-    /// Nothing that is known: the Flux Kustomization that they would suspend is not in Git.
-    NotInGit,
-    /// Nothing yet: it is split, and its Flux Kustomization comes with the hand-over.
-    NotHandedOver,
-    /// CronJobs that stand in Git, if the Flux Kustomization that they name was made in the cluster by hand: it is
-    /// not in Git.
-    Unseen,
-    /// Nothing that is known: no CronJob in Git suspends the Flux Kustomization.
-    NoJob,
-    /// Nothing that lasts: CronJobs in Git suspend it, and `spec.suspend: false` in Git resumes it.
-    Resumed,
-    /// CronJobs that stand in Git and that the spec says nothing about.
-    Foreign,
-}
-
-impl GateState {
-    /// All of them.
-    pub const ALL: [GateState; 9] = [
-        GateState::RealTime,
-        GateState::Closes,
-        GateState::Off,
-        GateState::NotInGit,
-        GateState::NotHandedOver,
-        GateState::Unseen,
-        GateState::NoJob,
-        GateState::Resumed,
-        GateState::Foreign,
-    ];
-
-    /// Gives the name by which programs know it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            GateState::RealTime => "none",
-            GateState::Closes => "closes",
-            GateState::Off => "off",
-            GateState::NotInGit => "not-in-git",
-            GateState::NotHandedOver => "not-handed-over",
-            GateState::Unseen => "unseen",
-            GateState::NoJob => "no-job",
-            GateState::Resumed => "resumed",
-            GateState::Foreign => "foreign",
-        }
-    }
 }
 
 /// An entry point before its split, with what became of it.
@@ -205,6 +131,11 @@ impl Fleet {
     }
 }
 
+/// Says what has to happen after a merge before the source of one has the commit.
+fn release(cluster: &Cluster, one: &Reached) -> Option<Release> {
+    cluster.release(&cluster.followed(&one.source()))
+}
+
 /// Tells whether Git itself keeps one from applying anything.
 fn is_suspended(one: &Reached) -> bool {
     one.value["spec"]["suspend"] == true
@@ -229,6 +160,7 @@ impl Reading<'_> {
                 || folder(*position).is_some_and(|folder| self.model.graph.has(&folder))
         };
         let mut present: Vec<usize> = (0..self.spec.types.len()).filter(stands).collect();
+        let is_divided = !present.is_empty();
         let name = group.whole.map_or_else(
             || base.name().unwrap_or("apps").to_owned(),
             |entry| self.model.name_in(entry, cluster).to_owned(),
@@ -236,7 +168,10 @@ impl Reading<'_> {
         let namespace = self.namespace(group.whole, cluster);
         let is_closed = || self.holds.by_jobs(cluster, namespace, &name, None).is_some();
         // Flux applies it as it is; where it does not, it is only the list of the parts that are applied.
-        let whole = group.whole.filter(|entry| self.applier(entry, cluster).is_some());
+        let is_applied = |entry: &EntryPoint| {
+            self.applier(entry, cluster).is_some() || self.model.made(entry, cluster).is_some()
+        };
+        let whole = group.whole.filter(|entry| is_applied(entry));
         if let Some(entry) = whole {
             let part = if present.is_empty() { Part::Whole } else { Part::Remaining };
             sides.push(self.whole(entry, cluster, part));
@@ -259,13 +194,17 @@ impl Reading<'_> {
                 _ if whole.is_some() && !kustomization.in_git => GateState::NotHandedOver,
                 gate => gate,
             };
+            // Of what is not divided and that nothing in Git applies only a CronJob tells a name.
+            let is_named = flux.is_some()
+                || is_divided
+                || matches!(gate, GateState::Unseen | GateState::Foreign | GateState::NotHandedOver);
             sides.push(Side {
                 cluster: cluster.to_owned(),
                 part: Part::Type(position),
                 folder: folder(position),
                 entry: Some(base.clone()),
                 gate,
-                kustomization: Some(kustomization),
+                kustomization: Some(kustomization).filter(|_| is_named),
                 waits_for: Some(change_type.clone()),
                 schedule: self.schedules.of(cluster, change_type),
                 awaited: flux.and_then(|flux| self.awaited(flux)),
@@ -302,14 +241,14 @@ impl Reading<'_> {
     }
 
     fn whole(&self, entry: &EntryPoint, cluster: &str, part: Part) -> Side {
-        let kustomization = self.applier(entry, cluster).map_or_else(
-            || self.unseen(&self.spec.flux.namespace, self.model.name_in(entry, cluster).to_owned()),
-            |flux| self.named(flux),
-        );
-        let KustomizationName { namespace, name, .. } = &kustomization;
-        let hold = self.holds.of(cluster, namespace, name, Some(&entry.path));
+        let in_git = self.applier(entry, cluster).map(|flux| self.named(flux));
+        let kustomization =
+            in_git.or_else(|| self.made(entry, cluster)).or_else(|| self.turned(entry, cluster));
+        let names = kustomization.as_ref().map(|found| (found.namespace.as_str(), found.name.as_str()));
+        let hold = names.and_then(|(space, name)| self.holds.of(cluster, space, name, Some(&entry.path)));
         let is_running = hold.is_some();
-        let hold = hold.or_else(|| self.holds.by_jobs(cluster, namespace, name, Some(&entry.path)));
+        let by_jobs = || self.holds.by_jobs(cluster, names?.0, names?.1, Some(&entry.path));
+        let hold = hold.or_else(by_jobs);
         // Of several gated types nobody can tell by which one it waits.
         let waits_for = match hold {
             Some(Hold::Window(change_type)) => Some(change_type),
@@ -317,8 +256,10 @@ impl Reading<'_> {
         };
         let schedule = waits_for.as_ref().and_then(|change_type| self.schedules.of(cluster, change_type));
         let gate = match schedule {
-            Some(_) if !is_running => self.not_closed(cluster, &kustomization),
-            Some(_) if kustomization.in_git => GateState::Closes,
+            Some(_) if !is_running => {
+                kustomization.as_ref().map_or(GateState::Off, |found| self.not_closed(cluster, found))
+            }
+            Some(_) if kustomization.as_ref().is_some_and(|found| found.in_git) => GateState::Closes,
             Some(_) => GateState::Unseen,
             None if is_running => GateState::Foreign,
             None => GateState::RealTime,
@@ -328,7 +269,7 @@ impl Reading<'_> {
             part,
             folder: Some(entry.path.clone()),
             entry: Some(entry.path.clone()),
-            kustomization: Some(kustomization),
+            kustomization,
             gate,
             waits_for,
             schedule,
@@ -358,16 +299,39 @@ impl Reading<'_> {
         }
     }
 
+    /// Names what a FluxInstance makes to apply an entry point, or the folder above by which it is applied.
+    fn made(&self, entry: &EntryPoint, cluster: &str) -> Option<KustomizationName> {
+        let one = self.model.made(entry, cluster)?;
+        let own = self.model.delivered.named(cluster);
+        Some(KustomizationName {
+            name: one.name().to_owned(),
+            namespace: one.namespace().to_owned(),
+            in_git: true,
+            interval: one.value["spec"]["interval"].as_str().map(str::to_owned),
+            within: own.and_then(|own| self.pace(own, one)),
+            release: own.and_then(|own| release(own, one)),
+            suspended: is_suspended(one),
+        })
+    }
+
+    /// Names what CronJobs suspend in the name of an entry point that nothing in Git applies.
+    fn turned(&self, entry: &EntryPoint, cluster: &str) -> Option<KustomizationName> {
+        let (namespace, name) = (&self.spec.flux.namespace, self.model.name_in(entry, cluster));
+        self.holds.by_jobs(cluster, namespace, name, None)?;
+        Some(self.unseen(namespace, name.to_owned()))
+    }
+
     fn within(&self, flux: &FluxKustomization) -> Option<Duration> {
         let cluster = self.model.delivered.named(&flux.cluster)?;
-        let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
+        self.pace(cluster, self.model.reached(flux)?)
+    }
+
+    fn pace(&self, cluster: &Cluster, own: &Reached) -> Option<Duration> {
         cluster.pace(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())
     }
 
     fn release(&self, flux: &FluxKustomization) -> Option<Release> {
-        let cluster = self.model.delivered.named(&flux.cluster)?;
-        let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
-        cluster.release(&cluster.followed(&own.source()))
+        release(self.model.delivered.named(&flux.cluster)?, self.model.reached(flux)?)
     }
 
     fn hold(&self, cluster: &str, one: &Reached) -> Option<Hold> {
@@ -376,7 +340,7 @@ impl Reading<'_> {
 
     fn awaited(&self, flux: &FluxKustomization) -> Option<Awaited> {
         let cluster = self.model.delivered.named(&flux.cluster)?;
-        let own = cluster.reached(&flux.remote, (&flux.namespace, &flux.name))?;
+        let own = self.model.reached(flux)?;
         let (name, other) =
             cluster.awaited(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())?;
         let hold =

@@ -4,7 +4,7 @@ use crate::delivery::Model;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::repo::flux::is_yaml;
+use crate::repo::flux::{holds_variable, is_yaml};
 use crate::repo::{Entry, Snapshot};
 
 /// Says why no entry point of a cluster was found, with the likeliest reason as the headline.
@@ -13,13 +13,13 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
     // What `init` could divide is not there, so these bootstrap their clusters.
     let bootstraps = !model.all_entries().is_empty();
     let builds_others = model.unplaced().any(|kustomization| kustomization.path.is_none());
-    let instead = match model
-        .unplaced()
-        .filter(|one| one.path.is_none())
-        .all(|one| one.source_kind() == "ExternalArtifact")
-    {
-        true => "mend the reasons below; copies of an ArtifactGenerator must keep their place",
-        false => "run it in the repository whose folders they name, as said below",
+    let elsewhere = || model.unplaced().filter(|one| one.path.is_none());
+    let instead = if elsewhere().all(|one| one.source_kind() == "ExternalArtifact") {
+        "mend the reasons below; copies of an ArtifactGenerator must keep their place"
+    } else if elsewhere().all(|one| holds_variable(&one.effective["spec"]["path"])) {
+        "write their paths without variables\nor let Flux apply a ConfigMap of this repository that holds the values"
+    } else {
+        "run it in the repository whose folders they name, as said below"
     };
     let but = if bootstraps { ", apart from Flux's own bootstrap," } else { "" };
     let headline = match (folders, model.all_flux().len()) {
@@ -41,11 +41,11 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
             .at(Place::file(root.clone()))
             .help(BEGIN)
         }),
-        (folders, _) => Diagnostic::error(format!(
-            "none of the {folders} kustomizations in {root} is an entry point of a cluster"
+        _ => Diagnostic::error(format!(
+            "no kustomization in {root} builds a Flux Kustomization, so no cluster is known"
         ))
         .at(Place::file(root.clone()))
-        .help(BEGIN),
+        .help(NAME),
     };
     // What could not be placed is the likeliest reason.
     let diagnostics = std::iter::once(headline).chain(model.remarks.iter().cloned()).collect();
@@ -66,6 +66,8 @@ fn no_root(model: &Model, root: &RepoPath) -> Diagnostic {
 const OWN_FOLDER: &str = "give the objects that are to wait the annotation `kustomize.toolkit.fluxcd.io/prune: disabled`\nwait until the cluster has applied that\nmove their files into a folder with a Flux Kustomization of its own\nrun `gitops-windows init` again\nwhen the cluster has applied that too, remove the annotation";
 
 const BEGIN: &str = "run it where the repository is, or name what to begin with: `gitops-windows init --cluster edge-01 --app nginx`";
+
+const NAME: &str = "name the folder of each cluster: `gitops-windows init --cluster-folder edge-01=FOLDER`; or run it where the Flux Kustomizations stand";
 
 /// Files that another tool makes Flux Kustomizations or kustomizations of, as `ks.yaml.j2`.
 fn templates(snapshot: &Snapshot, root: &RepoPath) -> Option<Diagnostic> {

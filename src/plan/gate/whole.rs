@@ -185,7 +185,8 @@ pub fn is_managed(input: &Input<'_>, cluster: &str) -> bool {
 /// Gives what a cluster gets of an entry point; `None` where its Flux Kustomizations make objects of other types of it.
 fn typed(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Result<Option<Typed>, TypedError> {
     let alone = || input.typed_entry(input.snapshot, entry).map(Some);
-    if input.adds_objects(entry, cluster) {
+    // Sources of several clusters may leave out other files.
+    if input.adds_objects(entry, cluster) || input.model.artifacts_over(entry).len() > 1 {
         return match input.typed_as_applied(entry, cluster) {
             // What comes from elsewhere is not known, and Flux fetches it.
             Err(TypedError::Render(message)) if is_remote(&message) => alone(),

@@ -1,6 +1,6 @@
 //! Entry points that only the build of another one applies.
 
-use crate::delivery::Input;
+use crate::delivery::{Input, Reached, unnamed};
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::plan::problem::Problem;
@@ -10,16 +10,27 @@ use crate::plan::problem::Problem;
 /// Whoever applied it prunes in the pass that creates the new one, which has applied nothing by then.
 pub fn of_another(input: &Input<'_>, whole: &RepoPath, above: &RepoPath) -> Problem {
     let bootstrap = input.model.entry(above);
-    let name = bootstrap.map_or("flux-system", |bootstrap| input.model.name_of(bootstrap));
+    let written =
+        bootstrap.and_then(|bootstrap| input.model.flux_of(bootstrap).next()).map(|one| one.name.as_str());
+    let made = || {
+        let bootstrap = bootstrap?;
+        bootstrap.clusters().find_map(|cluster| input.model.made(bootstrap, cluster)).map(Reached::name)
+    };
+    let (called, name, applies) = match written.or_else(made) {
+        Some(name) => (
+            format!("Flux Kustomization {name}"),
+            name.to_owned(),
+            format!("{name} applies it through {above}, all types together"),
+        ),
+        None => (unnamed(above), unnamed(above), format!("{} has all types together", unnamed(above))),
+    };
     let list = match input.model.graph.has(above) {
         true => format!("remove {whole} from the list of {above}"),
         false => format!("write a kustomization.yaml for {above} that lists all but {whole}"),
     };
     Problem::lasting(
-        format!(
-            "it has no Flux Kustomization of its own. {name} applies it through {above}, all types together"
-        ),
-        format!("give Flux Kustomization {name} `prune: false`\nwait until the cluster has applied that"),
+        format!("it has no Flux Kustomization of its own. {applies}"),
+        format!("give {called} `prune: false`\nwait until the cluster has applied that"),
         Place::file(whole.clone()),
     )
     .then(format!("write a Flux Kustomization for {whole}, {list}, and wait until it is Ready"))

@@ -69,7 +69,7 @@ fn lookup<'l>(
 /// Says whether a live Flux Kustomization has applied the base: it may be ready with an older commit.
 fn applied(live: &LiveKustomization, options: &MigrateOptions) -> Option<String> {
     let (name, base) = (&live.name, &options.base);
-    let Some(commit) = live.commit() else {
+    let Some(commit) = &live.commit else {
         let revision = if live.revision.is_empty() { "nothing" } else { live.revision.as_str() };
         return Some(format!("{name} has applied {revision} there, which is no commit"));
     };

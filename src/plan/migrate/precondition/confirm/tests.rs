@@ -56,7 +56,7 @@ fn cluster() -> Vec<LiveKustomization> {
         ready: true,
         message: String::new(),
         revision: format!("main@sha1:{HERE}"),
-        origin: String::new(),
+        commit: Some(HERE.to_owned()),
         inventory: vec![ObjectId::of(&self::object(object).value)],
     };
     vec![one("rt", "content-north"), one("rw", "settings")]
@@ -118,14 +118,17 @@ fn each_way_of_lagging_behind_is_said() {
         ),
         (|one| one.name = "other".to_owned(), "the cluster has no Flux Kustomization flux-system/apps-rw"),
         (
-            |one| one.revision = format!("main@sha1:{OLDER}"),
+            |one| one.commit = Some(OLDER.to_owned()),
             "apps-rw has applied commit 112345678901 there, which lacks HEAD",
         ),
         (
-            |one| one.revision = format!("main@sha1:{}", "a".repeat(40)),
+            |one| one.commit = Some("a".repeat(40)),
             "apps-rw has applied commit aaaaaaaaaaaa there, which is not in this repository",
         ),
-        (|one| one.revision.clear(), "apps-rw has applied nothing there, which is no commit"),
+        (
+            |one| (one.revision, one.commit) = (String::new(), None),
+            "apps-rw has applied nothing there, which is no commit",
+        ),
         (
             |one| one.source_kind = "OCIRepository".to_owned(),
             "apps-rw builds from OCIRepository flux-system there and from GitRepository flux-system in Git",

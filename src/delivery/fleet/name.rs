@@ -1,0 +1,25 @@
+//! Flux Kustomizations as the commands name them.
+
+use std::time::Duration;
+
+use crate::delivery::Release;
+
+/// A Flux Kustomization by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KustomizationName {
+    /// `metadata.name`.
+    pub name: String,
+    /// `metadata.namespace`, or the spec's default where Git does not say it.
+    pub namespace: String,
+    /// Whether it stands in Git, or a FluxInstance in Git makes it; otherwise the name is the one that the layout gives.
+    pub in_git: bool,
+    /// `spec.interval` as written.
+    pub interval: Option<String>,
+    /// How long it takes at most until it applies a commit, with what it depends on, if nothing holds that back; `None`
+    /// where Git does not say it, or something holds back what it depends on.
+    pub within: Option<Duration>,
+    /// What has to happen after a merge, where `within` counts from that.
+    pub release: Option<Release>,
+    /// Whether `spec.suspend` is true in Git, so that nothing lands at all.
+    pub suspended: bool,
+}

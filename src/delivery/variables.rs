@@ -1,0 +1,161 @@
+//! The values that ConfigMaps in Git bring to the variables of Flux Kustomizations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use crate::repo::manifest::ObjectId;
+use crate::repo::{Entry, Snapshot};
+
+/// Annotations with which the cluster may have something else than Git (kustomize-controller,
+/// docs/spec/v1/kustomizations.md).
+const KEPT: [(&str, &[&str]); 2] = [
+    ("kustomize.toolkit.fluxcd.io/ssa", &["IfNotPresent", "Ignore"]),
+    ("kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]),
+];
+
+/// The annotation with which the cluster has what Git says, and perhaps more.
+const MERGED: [(&str, &[&str]); 1] = [("kustomize.toolkit.fluxcd.io/ssa", &["Merge"])];
+
+/// Words with which the lines of a `substituteFrom` begin.
+const ITEM: [&str; 5] = ["kind", "name", "optional", "value", "op"];
+
+/// Returns the names that a `substituteFrom` may have. Patches are texts inside of texts, so files are read line by line.
+pub(super) fn wanted(snapshot: &Snapshot) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (_, entry) in snapshot.entries() {
+        let Entry::File(file) = entry else { continue };
+        let text = file.text().filter(|_| file.mentions("substituteFrom")).unwrap_or_default();
+        for list in text.split("substituteFrom").skip(1) {
+            let mut lines = list.lines();
+            found.extend(lines.next().into_iter().flat_map(names));
+            found.extend(lines.take_while(|line| is_of_item(line)).flat_map(names));
+        }
+    }
+    found
+}
+
+fn is_of_item(line: &str) -> bool {
+    let line = line.trim_start_matches([' ', '\t', '-', '{', '[', ']', '}', ',', '"', '\'']);
+    line.is_empty() || line.starts_with('#') || ITEM.iter().any(|word| line.starts_with(word))
+}
+
+/// Returns the values of `name` in a line.
+fn names(line: &str) -> impl Iterator<Item = String> {
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let value = move |rest: &str| {
+        let rest = rest.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':')?;
+        let name = rest.trim_start_matches([' ', '"', '\'']);
+        let end = name.find(|c: char| !is_of_name(c)).unwrap_or(name.len());
+        Some(name[..end].to_owned()).filter(|name| !name.is_empty())
+    };
+    line.split("name").skip(1).filter_map(value)
+}
+
+/// Tells whether a `substituteFrom` may mean an object.
+pub(super) fn is_wanted(names: &BTreeSet<String>, value: &Value) -> bool {
+    value["apiVersion"] == "v1"
+        && (value["kind"] == "ConfigMap" || value["kind"] == "Secret")
+        && value["metadata"]["name"].as_str().is_some_and(|name| names.contains(name))
+}
+
+/// What the builds of a cluster bring of such objects: by the secrets of `kubeConfig` on the way, the kind, the namespace
+/// and the name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Variables(BTreeMap<(String, ObjectId), Told>);
+
+/// What Git says of one.
+#[derive(Clone, Debug, PartialEq)]
+enum Told {
+    /// All that it holds; a value that Git does not say is `None`, as those of a Secret.
+    Data(BTreeMap<String, Option<String>>),
+    /// As [`Data`](Told::Data), and there may be further names.
+    Part(BTreeMap<String, Option<String>>),
+    /// Several builds bring it, or the cluster may have another one.
+    Unclear,
+}
+
+impl Variables {
+    /// Takes in an object that a build brings; `is_certain` tells whether the cluster gets it as it is.
+    pub(super) fn take(&mut self, remote: &str, value: &Value, is_certain: bool) {
+        let key = (remote.to_owned(), ObjectId::of(value));
+        let told = if is_certain { told(value) } else { Told::Unclear };
+        self.0.insert(key, told);
+    }
+
+    /// Notes that a second build brings an object.
+    pub(super) fn contest(&mut self, remote: &str, value: &Value) {
+        self.0.insert((remote.to_owned(), ObjectId::of(value)), Told::Unclear);
+    }
+
+    /// Returns a `spec.postBuild` with the values that are known: those of `substituteFrom` in its order, of which the last
+    /// one counts, and then `substitute` (fluxcd/pkg/kustomize, `LoadVariables` and `SubstituteVariables`).
+    ///
+    /// What is not known may bring any name, so what stands before it is not known either. It stays in `substituteFrom`.
+    pub(super) fn known(&self, post_build: &Value, remote: &str, namespace: &str) -> Value {
+        let from = post_build["substituteFrom"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let mut values: BTreeMap<&str, Option<&str>> = BTreeMap::new();
+        let mut rest = Vec::new();
+        for item in from {
+            match self.told(item, remote, namespace) {
+                Some(Told::Data(data)) => {
+                    values.extend(data.iter().map(|(name, value)| (name.as_str(), value.as_deref())));
+                    rest.extend(Some(item).filter(|_| data.values().any(Option::is_none)));
+                }
+                Some(Told::Part(data)) => {
+                    values = data.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
+                    rest.push(item);
+                }
+                Some(Told::Unclear) | None => {
+                    values.clear();
+                    rest.push(item);
+                }
+            }
+        }
+        if rest.len() == from.len() && values.is_empty() {
+            return post_build.clone();
+        }
+        let values = values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
+        let mut all: Map<String, Value> = values.collect();
+        all.extend(post_build["substitute"].as_object().cloned().unwrap_or_default());
+        let mut known = post_build.clone();
+        known["substitute"] = Value::Object(all);
+        known["substituteFrom"] = json!(rest);
+        known
+    }
+
+    fn told(&self, item: &Value, remote: &str, namespace: &str) -> Option<&Told> {
+        let text = |field: &str| item[field].as_str().unwrap_or_default().to_owned();
+        let id = ObjectId {
+            group: String::new(),
+            kind: text("kind"),
+            namespace: namespace.to_owned(),
+            name: text("name"),
+        };
+        self.0.get(&(remote.to_owned(), id))
+    }
+}
+
+fn told(value: &Value) -> Told {
+    let metadata = &value["metadata"];
+    let says = |(key, words): &(&str, &[&str])| {
+        let said = |map: &&str| metadata[map][key].as_str();
+        let mut all = ["annotations", "labels"].iter().filter_map(said);
+        all.any(|own| words.iter().any(|word| own.eq_ignore_ascii_case(word)))
+    };
+    if KEPT.iter().any(says) {
+        return Told::Unclear;
+    }
+    let is_secret = value["kind"] == "Secret";
+    let fields = if is_secret { &["data", "stringData"][..] } else { &["data"] };
+    let data = fields.iter().filter_map(|field| value[field].as_object()).flatten();
+    // A variable in it is filled in by what applies it, as far as Git says that.
+    let known =
+        |value: &Value| value.as_str().filter(|text| !is_secret && !text.contains("${")).map(str::to_owned);
+    let data = data.map(|(name, value)| (name.clone(), known(value))).collect();
+    if MERGED.iter().any(says) { Told::Part(data) } else { Told::Data(data) }
+}
+
+#[cfg(test)]
+#[path = "variables_tests.rs"]
+mod tests;

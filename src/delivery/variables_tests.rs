@@ -1,0 +1,139 @@
+use super::*;
+use crate::delivery::Known;
+use crate::delivery::reading::tests::{LIST, SERVICE, flux, read};
+
+const FROM: &str = "postBuild: { substituteFrom: [{ kind: ConfigMap, name: vars }] }";
+
+fn vars(kind: &str, data: &str) -> String {
+    format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: vars, namespace: flux-system }}\n{data}\n")
+}
+
+/// Returns the folder of the Flux Kustomization `child`, whose path has `${site}` and that `apps` applies.
+fn child(more: &str, files: &[(&str, &str)]) -> String {
+    let (root, apps) = (flux("flux-system", "./clusters/prod", ""), flux("apps", "./apps", more));
+    let child = flux("child", "'./sites/${site}'", "");
+    let mut all = vec![
+        ("clusters/prod/gotk-sync.yaml", root.as_str()),
+        ("clusters/prod/apps.yaml", &apps),
+        ("apps/child.yaml", &child),
+        ("sites/north/kustomization.yaml", LIST),
+        ("sites/north/s.yaml", SERVICE),
+    ];
+    all.extend(files);
+    let model = read(&Known::default(), &all);
+    let reached = model.delivered.all[0].kustomizations.iter().find(|one| one.name() == "child").unwrap();
+    reached.path.as_ref().map_or_else(|| "unknown".to_owned(), ToString::to_string)
+}
+
+#[test]
+fn a_config_map_that_the_cluster_gets_from_git_tells_its_values() {
+    let north = vars("ConfigMap", "data: { site: north }");
+    assert_eq!(child(FROM, &[("clusters/prod/vars.yaml", &north)]), "sites/north");
+    // It may come after what needs it, and by another Flux Kustomization.
+    let config = flux("config", "./config", "");
+    let late = [("clusters/prod/config.yaml", config.as_str()), ("config/vars.yaml", &north)];
+    assert_eq!(child(FROM, &late), "sites/north");
+    // Where it stands and nothing applies it, it tells nothing.
+    assert_eq!(child(FROM, &[("config/vars.yaml", &north)]), "unknown");
+    // kustomize may make it.
+    let generator = "generatorOptions: { disableNameSuffixHash: true }\nnamespace: flux-system\nconfigMapGenerator: [{ name: vars, literals: [site=north] }]\n";
+    let made = [("clusters/prod/config.yaml", config.as_str()), ("config/kustomization.yaml", generator)];
+    assert_eq!(child(FROM, &made), "sites/north");
+    // A patch may change it.
+    let patched = "resources: [vars.yaml]\npatches: [{ patch: '- { op: replace, path: /data/site, value: south }', target: { kind: ConfigMap } }]\n";
+    let patched = [
+        ("clusters/prod/config.yaml", config.as_str()),
+        ("config/kustomization.yaml", patched),
+        ("config/vars.yaml", &north),
+    ];
+    assert_eq!(child(FROM, &patched), "sites/south");
+}
+
+#[test]
+fn what_the_cluster_may_have_otherwise_is_not_known() {
+    let north = vars("ConfigMap", "data: { site: north }");
+    let beside = ("clusters/prod/vars.yaml", north.as_str());
+    let config = flux("config", "./config", "");
+    let twice = [beside, ("clusters/prod/config.yaml", config.as_str()), ("config/vars.yaml", &north)];
+    assert_eq!(child(FROM, &twice), "unknown");
+    let suspended = flux("config", "./config", "suspend: true");
+    let late = [("clusters/prod/config.yaml", suspended.as_str()), ("config/vars.yaml", &north)];
+    assert_eq!(child(FROM, &late), "unknown");
+    for annotation in ["ssa: IfNotPresent", "reconcile: disabled"] {
+        let kept = north.replace(
+            "name: vars,",
+            &format!("name: vars, annotations: {{ kustomize.toolkit.fluxcd.io/{annotation} }},"),
+        );
+        assert_eq!(child(FROM, &[("clusters/prod/vars.yaml", &kept)]), "unknown");
+    }
+    let elsewhere = north.replace("namespace: flux-system", "namespace: other");
+    assert_eq!(child(FROM, &[("clusters/prod/vars.yaml", &elsewhere)]), "unknown");
+    let unknown = vars("ConfigMap", "data: { site: '${OF_CLUSTER}' }");
+    assert_eq!(child(FROM, &[("clusters/prod/vars.yaml", &unknown)]), "unknown");
+}
+
+#[test]
+fn the_last_value_counts() {
+    let post_build = |from: &str, own: Value| {
+        let from: Vec<Value> = from
+            .split(' ')
+            .filter(|from| !from.is_empty())
+            .map(|from| {
+                let (kind, name) = from.split_once('/').unwrap();
+                json!({ "kind": kind, "name": name, "optional": true })
+            })
+            .collect();
+        json!({ "substituteFrom": from, "substitute": own })
+    };
+    let object = |kind: &str, name: &str, data: Value| json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name, "namespace": "n" }, "data": data });
+    let mut variables = Variables::default();
+    variables.take("", &object("ConfigMap", "a", json!({ "x": "a", "y": "a" })), true);
+    variables.take("", &object("ConfigMap", "b", json!({ "x": "b" })), true);
+    variables.take("", &object("Secret", "s", json!({ "x": "c2VjcmV0" })), true);
+    let known = |from: &str, own: Value| {
+        let found = variables.known(&post_build(from, own), "", "n");
+        let rest = found["substituteFrom"].as_array().unwrap().len();
+        (found["substitute"].clone(), rest)
+    };
+    assert_eq!(known("ConfigMap/a ConfigMap/b", json!({})), (json!({ "x": "b", "y": "a" }), 0));
+    assert_eq!(known("ConfigMap/b ConfigMap/a", json!({ "y": "own" })), (json!({ "x": "a", "y": "own" }), 0));
+    // Git tells which names a Secret has, and not the values.
+    assert_eq!(known("ConfigMap/a Secret/s", json!({})), (json!({ "y": "a" }), 1));
+    assert_eq!(known("Secret/s ConfigMap/a", json!({})), (json!({ "x": "a", "y": "a" }), 1));
+    // Where others may add names, those of Git count all the same.
+    let mut merged = object("ConfigMap", "m", json!({ "x": "m" }));
+    merged["metadata"]["annotations"] = json!({ "kustomize.toolkit.fluxcd.io/ssa": "Merge" });
+    variables.take("", &merged, true);
+    let known = |from: &str, own: Value| {
+        let found = variables.known(&post_build(from, own), "", "n");
+        let rest = found["substituteFrom"].as_array().unwrap().len();
+        (found["substitute"].clone(), rest)
+    };
+    assert_eq!(known("ConfigMap/a ConfigMap/m", json!({})), (json!({ "x": "m" }), 1));
+    // What Git does not have may bring any name.
+    assert_eq!(known("ConfigMap/a Secret/other", json!({ "z": "own" })), (json!({ "z": "own" }), 1));
+    assert_eq!(known("Secret/other ConfigMap/a", json!({})), (json!({ "x": "a", "y": "a" }), 1));
+    assert_eq!(known("", json!({ "z": "own" })), (json!({ "z": "own" }), 0));
+}
+
+#[test]
+fn the_names_are_found_in_patches_too() {
+    let mut snapshot = Snapshot::default();
+    let mut add = |path: &str, text: &str| {
+        snapshot.insert(crate::path::RepoPath::parse(path).unwrap(), crate::repo::File::new(text.as_bytes()));
+    };
+    add(
+        "a.yaml",
+        "metadata: { name: not-me }\nspec:\n  postBuild:\n    substituteFrom:\n      - kind: ConfigMap # name\n        name: one\n      - name: \"two\"\n        optional: true\n  targetNamespace: n\n  name: nor-me\n",
+    );
+    add(
+        "b.yaml",
+        "patches:\n- patch: |-\n    - op: add\n      path: /spec/postBuild/substituteFrom\n      value:\n        - kind: Secret\n          name: three\n  target: { name: nor-i }\n",
+    );
+    add(
+        "c.yaml",
+        "spec: { postBuild: { substituteFrom: [{ kind: ConfigMap, name: four }, { name: 'five', kind: Secret }] } }\n",
+    );
+    let found: Vec<String> = wanted(&snapshot).into_iter().collect();
+    assert_eq!(found, ["five", "four", "one", "three", "two"]);
+}
