@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use crate::check::subject::Subject;
 use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
 use crate::delivery::{Applied, ClusterKey, Delivery};
-use crate::delivery::{Model, Root};
+use crate::delivery::{Model, Reason, Root};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
@@ -115,7 +115,8 @@ impl<'s> Step<'s> {
         let reached = old.reached("", (&flux.namespace, &flux.name));
         let Some(reached) = reached.filter(|_| self.parents(index).is_empty()) else { return false };
         let root = old.roots.iter().find(|root| match (&reached.applied_by, &root.kustomization) {
-            (None, _) => flux.file.is_within(&root.folder),
+            // Whether anybody applies what is only proposed is not known.
+            (None, _) => root.reason == Reason::Spec && flux.file.is_within(&root.folder),
             (Some((namespace, name)), Some(value)) => {
                 value["metadata"]["namespace"] == **namespace && value["metadata"]["name"] == **name
             }
