@@ -71,7 +71,7 @@ fn anchors_hand_over_what_they_named() {
     assert!(player.contains(&extra), "{player}");
     let waits = "  dependsOn: [{ name: player-rt, namespace: *flux }, { name: library-rt, namespace: *flux }, {name: player-rw, namespace: flux-system}, {name: library-rw, namespace: flux-system}]\n";
     assert!(player.ends_with(waits), "{player}");
-    step(&scratch, "next: finish");
+    step(&scratch, "this step: finish");
     let finished = |text: &str| text.replace("prune: false # gitops-windows: was true", "prune: true");
     assert_eq!(scratch.text("apps/media/library/ks-rt.yaml"), finished(&rt));
     assert_eq!(scratch.text("apps/media/library/ks-rw.yaml"), finished(&rw));

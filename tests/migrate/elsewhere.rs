@@ -45,9 +45,9 @@ fn what_a_file_outside_of_the_specs_folder_applies_is_moved_by_no_command() {
     let spec = scratch.text("windows.yaml");
     scratch.write("windows.yaml", format!("{spec}layout: {{ gate: fleet/infra/reconciliation-windows, clusterGate: 'fleet/clusters/{{cluster}}/infra/reconciliation-windows' }}\n"));
     scratch.commit();
-    for next in ["next: prepare", "this step: hand over", "next: finish"] {
+    for next in ["this step: prepare", "this step: hand over", "this step: finish"] {
         let run = scratch.expect(0, &["migrate", "--yes"]);
-        assert!(run.stderr.contains(next) || next == "next: prepare", "{next} {}", run.stderr);
+        assert!(run.stderr.contains(next) || next == "this step: prepare", "{next} {}", run.stderr);
         scratch.commit();
     }
     assert!(scratch.top().join("flux/north/apps-rw.yaml").exists());

@@ -207,7 +207,7 @@ fn a_namespace_that_a_list_gives_goes_the_whole_way() {
     let list = scratch.text("apps/media/kustomization.yaml");
     scratch.write("apps/media/kustomization.yaml", format!("namespace: flux-system\n{list}")).commit();
     scratch.expect(0, &["split", "--all", "--yes"]);
-    for next in ["this step: hand over", "next: finish"] {
+    for next in ["this step: hand over", "this step: finish"] {
         let run = scratch.commit().expect(0, &["migrate", "--yes"]);
         assert!(run.stderr.contains(next) && !run.stderr.contains("is left as it is: "), "{run:?}");
     }
@@ -300,7 +300,7 @@ fn several_that_apply_one_folder_differently_are_divided() {
         scratch.write("clusters/home/flux/copy.yaml", copy).commit();
         let run = scratch.expect(0, &["split", "--all", "--yes"]);
         assert!(!run.stderr.contains("is left as it is"), "{other}: {run:?}");
-        for next in ["this step: hand over", "next: finish", "finished"] {
+        for next in ["this step: hand over", "this step: finish", "finished"] {
             scratch.commit();
             let run = scratch.expect(0, &["migrate", "--yes"]);
             assert!(run.stderr.contains(next) && !run.stderr.contains("stuck"), "{other}: {run:?}");

@@ -42,7 +42,7 @@ fn whole_way(fixture: &str, clusters: &[&str]) {
     compare(&scratch, &format!("{fixture}-handed-over"));
     // What the old entry point was is still compared, with what Flux makes of it.
     scratch.expect(0, &["verify"]);
-    step(&scratch, "next: finish");
+    step(&scratch, "this step: finish");
     scratch.expect(0, &["verify"]);
     compare(&scratch, &format!("{fixture}-finished"));
     let run = scratch.expect(0, &["migrate"]);
@@ -77,7 +77,7 @@ fn a_fleet_moves_cluster_by_cluster() {
     let run = scratch.expect(0, &["migrate", "--cluster", "south", "--yes"]);
     assert!(!run.stderr.contains("north"), "{}", run.stderr);
     scratch.commit();
-    step(&scratch, "next: finish");
+    step(&scratch, "this step: finish");
     compare(&scratch, "overlays-finished");
     let run = scratch.expect(2, &["migrate", "--cluster", "nroth"]);
     assert!(run.stderr.contains("did you mean `north`"), "{}", run.stderr);

@@ -34,7 +34,7 @@ fn left(scratch: &Scratch) -> Run {
 fn goes(scratch: &Scratch) {
     let run = scratch.commit().expect(0, &["split", "--all", "--yes"]);
     assert!(!run.stderr.contains("is left as it is: "), "{run:?}");
-    for next in ["this step: hand over", "next: finish"] {
+    for next in ["this step: hand over", "this step: finish"] {
         let run = scratch.commit().expect(0, &["migrate", "--yes"]);
         assert!(run.stderr.contains(next) && !run.stderr.contains("is left as it is: "), "{run:?}");
     }
