@@ -94,7 +94,7 @@ pub struct FluxKustomization {
 /// Gives those that are written differently: of what several clusters apply from one file, the first.
 pub fn each_written<'a>(all: impl IntoIterator<Item = &'a FluxKustomization>) -> Vec<&'a FluxKustomization> {
     let mut seen = BTreeSet::new();
-    all.into_iter().filter(|one| seen.insert(Arc::as_ptr(&one.value))).collect()
+    all.into_iter().filter(|one| seen.insert(one.identity())).collect()
 }
 
 /// Why the paths of an artifact are none of this repository.
@@ -109,7 +109,12 @@ pub struct Unmapped {
 impl FluxKustomization {
     /// Tells whether both are one object of one file, which several clusters apply.
     pub fn is_written_as(&self, other: &FluxKustomization) -> bool {
-        Arc::ptr_eq(&self.value, &other.value)
+        self.identity() == other.identity()
+    }
+
+    /// Returns what tells it from every other one in the files: files of equal bytes share what was read of them.
+    fn identity(&self) -> (&RepoPath, usize, *const Value) {
+        (&self.file, self.document, Arc::as_ptr(&self.value))
     }
 
     /// Returns a folder as `spec.path` names it: from where the artifact begins.

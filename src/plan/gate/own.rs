@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Input, SourceId, request};
+use crate::delivery::{Input, Role, SourceId, request};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{ClusterGate, join};
@@ -104,14 +104,17 @@ fn spots<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<Spot<'a>> {
     // Of an entry point that several clusters apply, only this cluster's Kustomizations are siblings.
     let mine = |one: &&FluxKustomization| one.cluster == *name;
     let roots = input.model.delivered.all.iter().filter(|one| one.name == *name);
-    let roots: Vec<&RepoPath> = roots.flat_map(|one| &one.roots).map(|root| &root.folder).collect();
+    let bootstraps =
+        |folder: &&RepoPath| input.model.entry(folder).is_none_or(|one| one.role == Role::Bootstrap);
+    let roots: Vec<&RepoPath> =
+        roots.flat_map(|one| &one.roots).map(|root| &root.folder).filter(bootstraps).collect();
     let mut found: Vec<(bool, usize, Spot<'a>)> = Vec::new();
     for sibling in entries.flat_map(|entry| input.model.flux_of(entry)).filter(mine) {
         let own = sibling.file.parent().unwrap_or_default();
         let is_elsewhere = input.namespace(sibling) != input.spec.flux.namespace;
         let of_app = sibling.path.as_ref().is_some_and(|path| path.is_within(&own)) && !roots.contains(&&own);
         let is_shared = input.model.twins(sibling).next().is_some();
-        let is_away = !roots.iter().any(|root| own.is_within(root));
+        let is_away = !roots.is_empty() && !roots.iter().any(|root| own.is_within(root));
         let above = roots.iter().filter(|root| is_away || is_shared || (of_app && own.is_within(root)));
         let above = above.max_by_key(|root| (own.is_within(root), root.segments().count()));
         found.extend(above.map(|root| (is_elsewhere, 1, Spot { folder: (*root).clone(), sibling })));
