@@ -349,6 +349,8 @@ impl<'a> Input<'a> {
         };
         if free.iter().any(resumed) {
             ". `suspend: false` in Git resumes its Flux Kustomization, so no window closes it"
+        } else if free.iter().any(|cluster| self.spec.ungated.contains_key(*cluster)) {
+            ". No gate suspends its Flux Kustomization: `hasGate: false`"
         } else if free.iter().any(|cluster| !self.spec.gate_enabled(cluster)) {
             ". No gate suspends its Flux Kustomization: the gate is off (`gate.enabled: false`)"
         } else if !free.is_empty() {

@@ -9,6 +9,8 @@ pub enum Release {
     Push,
     /// Somebody tags it: the `ref` of a GitRepository names tags (source-controller, `GitRepositoryRef`).
     Tag,
+    /// Somebody names it: the `ref` of a GitRepository names a commit.
+    Pin,
 }
 
 impl Release {
@@ -17,6 +19,7 @@ impl Release {
         match self {
             Release::Push => "push",
             Release::Tag => "tag",
+            Release::Pin => "commit",
         }
     }
 
@@ -25,6 +28,7 @@ impl Release {
         match self {
             Release::Push => "from when CI pushes it",
             Release::Tag => "from when it is tagged",
+            Release::Pin => "from when `ref.commit` names it",
         }
     }
 
@@ -33,6 +37,7 @@ impl Release {
         match self {
             Release::Push => "once CI has pushed it",
             Release::Tag => "once it is tagged",
+            Release::Pin => "once `ref.commit` names it",
         }
     }
 
@@ -41,20 +46,29 @@ impl Release {
         match self {
             Release::Push => "Have CI push it",
             Release::Tag => "Tag it",
+            Release::Pin => "Name it in `ref.commit`",
         }
     }
 }
 
 impl Cluster {
     /// Returns what has to happen before a source fetches a merged commit; `None` where it follows a branch.
+    ///
+    /// Of the fields of `ref`, `commit` counts before `name`, that before `semver`, `tag` and `branch` (source-controller,
+    /// `GitRepositoryRef`).
     pub fn release(&self, id: &SourceId) -> Option<Release> {
         if id.kind == "OCIRepository" || id.kind == "Bucket" {
             return Some(Release::Push);
         }
         let spec = self.source(id).filter(|_| id.kind == "GitRepository")?;
         let said = |field: &str| spec["ref"][field].as_str().filter(|text| !text.is_empty());
-        let is_tag = ["commit", "semver", "tag"].into_iter().any(|field| said(field).is_some())
-            || said("name").is_some_and(|name| name.starts_with("refs/tags/"));
+        if said("commit").is_some() {
+            return Some(Release::Pin);
+        }
+        let is_tag = match said("name") {
+            Some(name) => name.starts_with("refs/tags/"),
+            None => said("semver").or_else(|| said("tag")).is_some(),
+        };
         is_tag.then_some(Release::Tag)
     }
 }

@@ -46,8 +46,8 @@ pub(super) struct Walk<'r, 'a> {
     /// What is known of variables before, and what is found of them now.
     known: Variables,
     found: Variables,
-    /// The positions of those whose builds bring these.
-    bringing: BTreeMap<(String, ObjectId), Option<usize>>,
+    /// The folders whose builds bring these, with the positions of those that build them.
+    bringing: BTreeMap<(String, ObjectId), (RepoPath, Option<usize>)>,
 }
 
 /// How often a cluster is read until its variables have no further values.
@@ -209,7 +209,8 @@ impl<'r, 'a> Walk<'r, 'a> {
                 let mut value = (*one.value).clone();
                 substitute(&step.post_build, &mut value);
                 let key = (step.remote.clone(), ObjectId::of(&value));
-                if *self.bringing.entry(key).or_insert(step.by) == step.by {
+                let own = (step.folder.clone(), step.by);
+                if *self.bringing.entry(key).or_insert_with(|| own.clone()) == own {
                     self.found.take(&step.remote, &value, is_applied && error.is_none());
                 } else {
                     self.found.contest(&step.remote, &value);

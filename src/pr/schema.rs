@@ -50,7 +50,7 @@ pub fn schema() -> Value {
                 ("state", one_of(&["at-once", "window", "frozen", "never", "unknown"])),
                 ("earliest", nullable(instant())),
                 ("latest", nullable(instant())),
-                ("after", nullable(one_of(&["push", "tag"]))),
+                ("after", nullable(one_of(&["push", "tag", "commit"]))),
                 ("window", nullable(text())),
                 ("windowOf", nullable(text())),
                 ("freeze", reference("stretch")),

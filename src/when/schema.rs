@@ -27,7 +27,7 @@ pub fn schema() -> Value {
                 ("inGit", truth()),
                 ("interval", nullable(text())),
                 ("suspended", truth()),
-                ("after", nullable(one_of(&["push", "tag"]))),
+                ("after", nullable(one_of(&["push", "tag", "commit"]))),
             ])),
         ),
         ("realTime", truth()),

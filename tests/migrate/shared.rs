@@ -124,3 +124,64 @@ fn a_gate_goes_into_the_root_where_other_clusters_apply_all_files_beside_it() {
     assert_eq!(gates, wanted);
     assert_eq!(scratch.expect(0, &["check"]).stdout, "");
 }
+
+/// Two clusters with equal files of their own, by which they build one folder.
+fn equal(spec: &str) -> Scratch {
+    let scratch = Scratch::empty();
+    scratch.write("windows.yaml", format!("{SPEC}{spec}"));
+    for cluster in ["north", "south"] {
+        let top = format!("clusters/{cluster}");
+        scratch
+            .write(&format!("{top}/flux-system.yaml"), flux_kustomization("flux-system", &top, ""))
+            .write(&format!("{top}/all.yaml"), flux_kustomization("all", "apps/all", ""))
+            .write(
+                &format!("{top}/after.yaml"),
+                flux_kustomization("after", "apps/after", "  dependsOn: [{ name: all }]\n"),
+            );
+    }
+    app(&scratch, "apps/all");
+    app(&scratch, "apps/after");
+    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    scratch
+}
+
+#[test]
+fn files_of_equal_bytes_are_files_of_their_own() {
+    let scratch = equal(BOTH);
+    let before = scratch.tree();
+    scratch.take(&["split", "--all", "--yes"]);
+    for cluster in ["north", "south"] {
+        for name in ["all", "after"] {
+            let text = scratch.text(&format!("clusters/{cluster}/{name}.yaml"));
+            assert!(text.contains("prune: false # gitops-windows: was true"), "{cluster} {text}");
+        }
+    }
+    scratch.take(&["join", "--all", "--yes"]);
+    assert_same(&before, &scratch.tree(), "join left something");
+    scratch.take(&["split", "--all", "--yes"]);
+    // Each goes by itself.
+    for cluster in ["north", "south"] {
+        scratch.take(&["migrate", "--cluster", cluster, "--yes"]);
+        nothing_is_deleted(&scratch);
+        let waits = scratch.text(&format!("clusters/{cluster}/after-rw.yaml"));
+        assert!(waits.contains("name: all-rw") && !waits.contains("name: all }"), "{waits}");
+    }
+    scratch.take(&["migrate", "--yes"]);
+    nothing_is_deleted(&scratch);
+    assert!(scratch.text("clusters/south/all-rw.yaml").contains("  prune: true\n"));
+    assert_eq!(scratch.expect(0, &["check"]).stdout, "");
+}
+
+#[test]
+fn a_cluster_that_moves_nothing_goes_on_pruning() {
+    for spec in ["  north: {}\n", "  north: {}\n  south: { hasGate: false }\n"] {
+        let scratch = equal(spec);
+        let file = "clusters/south/all.yaml";
+        let before = scratch.text(file);
+        scratch.take(&["split", "--all", "--yes"]);
+        assert_eq!(scratch.text(file), before, "{spec}");
+        assert!(scratch.text("clusters/north/all.yaml").contains("prune: false"));
+        scratch.expect(0, &["verify"]);
+    }
+}

@@ -20,18 +20,9 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         by_cluster.entry(&job.cluster).or_default().push(job);
     }
     let told = |name: &str, what: String, place: Place| {
-        let (why, help) = match spec.clusters.contains_key(name) {
-            true => (
-                "where no type has a window",
-                "or give a type windows, where something should wait".to_owned(),
-            ),
-            false => (
-                "which is not in windows.yaml",
-                format!("or name {name} under `clusters`, where it should have windows"),
-            ),
-        };
-        let text = format!("{what} in cluster {name}, {why}. It goes on");
-        let help = format!("run `gitops-windows sync`, which says how the gate goes\n{help}");
+        let text = format!("{what} in cluster {name}, {}. It goes on", spec.why_ungated(name));
+        let kept = gate::kept(spec, name);
+        let help = format!("run `gitops-windows sync`, which says how the gate goes{kept}");
         FORGOTTEN_GATE.finding(text).at(place).help(help)
     };
     let of_jobs = by_cluster.into_iter().filter_map(|(cluster, jobs)| {

@@ -124,8 +124,12 @@ impl<'s> Step<'s> {
         });
         let goes_on = |root: &Root| {
             let all = self.after.model.delivered.all.iter();
-            let mut named = all.filter(|now| now.name == old.name).flat_map(|now| &now.roots);
-            named.any(|now| now.file.is_none() || now.file == root.file)
+            // A cluster is called by its folder: what the same file applies now is the same root.
+            let mut now = all.flat_map(|now| now.roots.iter().map(move |root| (&now.name, root)));
+            now.any(|(name, now)| match &root.file {
+                Some(_) => now.file == root.file || now.file.is_none() && *name == old.name,
+                None => *name == old.name,
+            })
         };
         root.is_some_and(|root| !self.has_now(&root.folder) && !goes_on(root))
     }

@@ -89,9 +89,8 @@ struct Group<'m> {
 impl Fleet {
     /// Brings spec and repository together.
     pub fn new(spec: &Spec, model: &Model, schedules: &Schedules) -> Fleet {
-        let clusters: Vec<String> = if spec.clusters.is_empty() {
-            let all = model.clusters().into_iter().filter(|cluster| !spec.ungated.contains_key(*cluster));
-            all.map(str::to_owned).collect()
+        let clusters: Vec<String> = if spec.clusters.is_empty() && spec.ungated.is_empty() {
+            model.clusters().into_iter().map(str::to_owned).collect()
         } else {
             spec.clusters.keys().cloned().collect()
         };

@@ -21,6 +21,7 @@ use crate::plan::gate::point::left_behind;
 use crate::plan::gate::stranded;
 use crate::proof::{Readers, Renames};
 use crate::repo::{FluxKustomization, built};
+use crate::spec::Spec;
 
 /// Tells whether the spec speaks of no cluster that applies an entry point.
 fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
@@ -110,7 +111,10 @@ pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diag
             Carried::ByHand => by_hand(input, &readers),
         };
         let (why, other) = if is_forgotten(input, entry) {
-            (format!("{}. It goes on closing", forgotten(input, &entry.cluster)), kept(input, &entry.cluster))
+            (
+                format!(", {}. It goes on closing", input.spec.why_ungated(&entry.cluster)),
+                kept(input.spec, &entry.cluster),
+            )
         } else {
             (", which has nothing to suspend any more. It stays".to_owned(), String::new())
         };
@@ -138,30 +142,23 @@ fn scattered(input: &Input<'_>, known: &BTreeSet<&str>, left: &Left) -> Vec<Diag
         let jobs: BTreeSet<String> = jobs.map(|job| format!("`{}`", job.name)).collect();
         let jobs = jobs.into_iter().collect::<Vec<_>>().join(", ");
         let how = by_hand(input, &left_behind(input, cluster, &left.readers));
-        let text =
-            format!("CronJob {jobs} closes in cluster {cluster}{}. It goes on", forgotten(input, cluster));
+        let text = format!(
+            "CronJob {jobs} closes in cluster {cluster}, {}. It goes on",
+            input.spec.why_ungated(cluster)
+        );
         let then = resumed(input, &[cluster]);
         Diagnostic::warning(text)
             .at(Place::file(input.spec.path.clone()))
-            .help(format!("{how}{then}{}", kept(input, cluster)))
+            .help(format!("{how}{then}{}", kept(input.spec, cluster)))
     };
     closings.clusters().filter(is_forgotten).map(told).collect()
 }
 
-/// Says why the spec wants no gate of a cluster.
-fn forgotten(input: &Input<'_>, cluster: &str) -> &'static str {
-    match input.spec.clusters.contains_key(cluster) {
-        true => ", where no type has a window",
-        false if input.spec.ungated.contains_key(cluster) => ", of which windows.yaml wants none",
-        false => ", which is not in windows.yaml",
-    }
-}
-
 /// Returns the last step where a gate should stay.
-fn kept(input: &Input<'_>, cluster: &str) -> String {
-    match input.spec.clusters.contains_key(cluster) {
+pub fn kept(spec: &Spec, cluster: &str) -> String {
+    match spec.clusters.contains_key(cluster) {
         true => "\nor give a type windows, where something should wait".to_owned(),
-        false if input.spec.ungated.contains_key(cluster) => String::new(),
+        false if spec.ungated.contains_key(cluster) => String::new(),
         false => format!("\nor name {cluster} under `clusters`, where it should have windows"),
     }
 }

@@ -30,7 +30,7 @@ pub use by_hand::ByHand;
 pub use carrier::{OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders};
-pub use leave::{Left, leave, told};
+pub use leave::{Left, kept, leave, told};
 pub(crate) use lone::Lone;
 pub use loss::{deletes, keeps_all};
 pub use own::NAME as CARRIER_NAME;

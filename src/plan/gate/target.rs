@@ -41,6 +41,13 @@ pub fn shared<'a>(input: &Input<'a>, entry: &'a EntryPoint) -> Option<OutOfReach
     input.model.flux_of(entry).find_map(|flux| {
         input.model.twins(flux).find_map(|twin| {
             let by = format!("is applied by cluster {} too, from the same file", twin.cluster);
+            if input.spec.ungated.contains_key(&twin.cluster) {
+                let why = format!(
+                    "{by}, of which {} wants no gate. It would be handed over unasked",
+                    input.spec.path
+                );
+                return Some(OutOfReach { flux, why, help: OF_ITS_OWN });
+            }
             if !input.spec.clusters.contains_key(&twin.cluster) {
                 let why = format!(
                     "{by}. {} has no such cluster, and it would be handed over unasked",
@@ -50,11 +57,7 @@ pub fn shared<'a>(input: &Input<'a>, entry: &'a EntryPoint) -> Option<OutOfReach
             }
             let other = twin.path.as_ref().filter(|path| Some(*path) != flux.path.as_ref())?;
             let why = format!("{by}, where it builds {other}. One file can't name the sides of both");
-            Some(OutOfReach {
-                flux,
-                why,
-                help: "give each cluster a Flux Kustomization in a file of its own",
-            })
+            Some(OutOfReach { flux, why, help: OF_ITS_OWN })
         })
     })
 }
@@ -79,6 +82,9 @@ pub(super) fn waits_for_held(
     let (index, target) = targets.find(|(_, target)| held.contains(target))?;
     Some((target, kustomization.place_of_dependency(index)))
 }
+
+/// What is to be done about a file that says something else to each cluster.
+const OF_ITS_OWN: &str = "give each cluster a Flux Kustomization in a file of its own";
 
 /// What is to be done about a Flux Kustomization that no gate can call.
 const WRITTEN_OUT: &str = "write it out, with lowercase letters, digits and hyphens";

@@ -13,8 +13,8 @@ use crate::plan::split::side::OWN_FIELDS;
 use crate::plan::split::{EntrySplit, later, obligations};
 use crate::plan::{Command, gate};
 use crate::render::Request;
-use crate::repo::Kustomization;
 use crate::repo::flux::each_written;
+use crate::repo::{FluxKustomization, Kustomization};
 
 /// What a split of an entry point leaves beside the tree.
 pub struct Step {
@@ -89,7 +89,9 @@ impl Run<'_> {
                 return outcome.into();
             }
         }
-        for kustomization in each_written(input.model.flux_of(entry).filter(|_| !is_live)) {
+        // What no step of `migrate` comes to would keep what leaves Git for good.
+        let moves = |one: &&FluxKustomization| !is_live && input.spec.clusters.contains_key(&one.cluster);
+        for kustomization in each_written(input.model.flux_of(entry).filter(moves)) {
             if let Err(stop) = prepare(&mut trial, kustomization) {
                 return outcome.refused(stop).into();
             }

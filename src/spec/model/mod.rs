@@ -193,6 +193,15 @@ impl Spec {
         self.has_gated_type() && self.clusters.contains_key(cluster)
     }
 
+    /// Says why it wants no gate in a cluster, as a subordinate clause.
+    pub fn why_ungated(&self, cluster: &str) -> &'static str {
+        match self.clusters.contains_key(cluster) {
+            true => "where no type has a window",
+            false if self.ungated.contains_key(cluster) => "of which windows.yaml wants none",
+            false => "which is not in windows.yaml",
+        }
+    }
+
     /// Tells whether a type has windows.
     pub fn has_gated_type(&self) -> bool {
         self.types.iter().any(|change_type| !change_type.is_real_time())
