@@ -7,7 +7,7 @@ use crate::delivery::naming;
 use crate::delivery::{ClusterFolders, EntryPoint, Model, SourceId};
 use crate::path::{RepoPath, below};
 use crate::render::Renderer;
-use crate::repo::flux::{artifact_path, holds_variable};
+use crate::repo::flux::{artifact_path, each_written, holds_variable};
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{FluxKustomization, Snapshot, duration};
 
@@ -259,6 +259,22 @@ impl Model {
         let first = self.flux.partition_point(|one| one.file < *file);
         let count = self.flux[first..].partition_point(|one| one.file == *file);
         &self.flux[first..first + count]
+    }
+
+    /// Returns the Flux Kustomizations, of what several clusters apply from one file the first.
+    pub fn all_written(&self) -> Vec<&FluxKustomization> {
+        each_written(&self.flux)
+    }
+
+    /// Returns those that depend on a Flux Kustomization which stands here and not in a later state of the repository, each
+    /// with the name of that one: they would wait for good.
+    pub fn left_waiting<'m>(&self, later: &'m Model) -> Vec<(&'m FluxKustomization, &'m str)> {
+        let stands = |model: &Model, waiter: &FluxKustomization, (namespace, name): (&str, &str)| {
+            model.flux_named(&waiter.cluster, name).any(|one| one.namespace == namespace)
+        };
+        let waits = later.flux.iter().flat_map(|one| one.waits_for().into_iter().map(move |of| (one, of)));
+        let gone = waits.filter(|(one, of)| stands(self, one, *of) && !stands(later, one, *of));
+        gone.map(|(one, (_, name))| (one, name)).collect()
     }
 
     /// Returns what other clusters make of a Flux Kustomization's object: they apply the same file.

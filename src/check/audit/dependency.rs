@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, WAITS_FOR_GATED};
 use crate::check::subject::Subject;
 use crate::delivery::{Delivery, SourceId};
@@ -47,7 +49,7 @@ impl<'s> Defined<'s> {
             self.by_name.entry(&delivery.name).or_default().push(delivery);
         }
         for applied in &delivery.objects {
-            self.is_open |= applied.id.kind == "ResourceSet";
+            self.is_open |= applied.id.kind == "ResourceSet" && may_make_some(applied.value());
             if applied.is(GROUP, "Kustomization") {
                 self.applied.insert(&applied.id.name);
             }
@@ -60,6 +62,12 @@ impl<'s> Defined<'s> {
             || self.applied.contains(name)
             || named.any(|delivery| delivery.is_named(namespace, name))
     }
+}
+
+/// Tells whether a ResourceSet may make Flux Kustomizations: its templates name the kind, or leave it to an input.
+fn may_make_some(set: &Value) -> bool {
+    let text = set["spec"].to_string();
+    ["Kustomization", "kind: <<", r#"kind: \"<<"#, r#""kind":"<<"#].iter().any(|part| text.contains(part))
 }
 
 /// Dependencies on what no file of the project defines: such a Kustomization never becomes ready

@@ -47,6 +47,7 @@ const MORE: &str = "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kusto
 const INFRA_HEAD: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: infra, namespace: flux-system }";
 const SETTINGS: &str =
     "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\ndata: { a: '1' }\n";
+const SETS: &str = "data: { a: '1' }\n---\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: { name: sets, namespace: shop }\nspec: { resources: [{ apiVersion: v1, kind: ConfigMap, metadata: { name: x, namespace: shop } }] }\n";
 const SCRIPT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: script, namespace: shop }\ndata: { run: 'echo ${PLACE} $USER' }\n";
 const POD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: early, namespace: shop }\nspec: { template: { spec: { containers: [{ name: a, image: a }], volumes: [{ name: v, configMap: { name: late } }] } } }\n";
 const AUTOMATION: &str = "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: { name: images, namespace: flux-system }\nspec: { interval: 5m, update: { path: ./apps/rw } }\n";
@@ -444,7 +445,11 @@ pub const CASES: [Case; 60] = [
     ),
     case(
         "GW049 clusters/edge/apps.yaml:26",
-        &[(KS, "name: apps-rt }] # of apps-rw", "name: apps-xx }]")],
+        &[
+            (KS, "name: apps-rt }] # of apps-rw", "name: apps-xx }]"),
+            // What makes no Flux Kustomization makes none of that name.
+            ("apps/rt/settings.yaml", "data: { a: '1' }\n", SETS),
+        ],
         &[(KS, "name: apps-rt }] # of apps-rw", "name: '${FIRST}' }]")],
     ),
     case(

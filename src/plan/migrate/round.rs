@@ -63,7 +63,8 @@ impl Round<'_> {
         let model = input.again(builder.now());
         let after = inventories(&model, builder.now(), input.renderer);
         let renamed = succession.names(input);
-        let wrong = verify::wrong(input, builder.now(), (before, &after), &rewritten, &renamed, &readers);
+        let mut wrong = verify::wrong(input, builder.now(), (before, &after), &rewritten, &renamed, &readers);
+        wrong.extend(verify::left_waiting(input.model, &model));
         let blamed = verify::blamed(input, &wrong, active);
         if !blamed.is_empty() {
             let problem = |reason: &str| {

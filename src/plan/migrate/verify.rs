@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::delivery::Input;
 use crate::delivery::inventory::Inventory;
+use crate::delivery::{Input, Model};
 use crate::path::RepoPath;
 use crate::plan::gate;
 use crate::plan::migrate::moving::{Move, heir_name};
@@ -141,6 +141,16 @@ pub fn wrong(
     found
 }
 
+/// Gives those that depend on what stood before and is gone after.
+pub fn left_waiting(before: &Model, after: &Model) -> Vec<Wrong> {
+    let wrong = |(waiter, gone): (&FluxKustomization, &str)| Wrong {
+        cluster: waiter.cluster.clone(),
+        kustomization: Some(waiter.name.clone()),
+        text: format!("{} depends on {gone}, which goes", waiter.name),
+    };
+    before.left_waiting(after).into_iter().map(wrong).collect()
+}
+
 /// Gives inventories whose Alerts and Receivers name nothing that comes or goes.
 fn nameless<'a>(inventories: &'a [Inventory], renames: &Renames) -> Cow<'a, [Inventory]> {
     if renames.is_empty() {
@@ -233,3 +243,6 @@ pub fn gate_objects(input: &Input<'_>, after: &Snapshot) -> BTreeSet<ObjectId> {
         .filter(is_of_gate)
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,6 @@ use crate::plan::migrate::place::find;
 use crate::plan::migrate::rewritten::Rewritten;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
-use crate::repo::flux::each_written;
 use crate::yaml::{EditError, read_documents};
 
 /// Rewrites `dependsOn` of everybody who waits for an old one.
@@ -30,7 +29,7 @@ pub fn rewrite_waiters(
         heirs.is_some_and(|(stays, _)| !stays)
     };
     let mut notes = Vec::new();
-    for waiter in each_written(input.model.all_flux().iter().filter(|waiter| !goes(waiter))) {
+    for waiter in input.model.all_written().into_iter().filter(|waiter| !goes(waiter)) {
         let Some(wanted) = wanted(input, succession, waiter)? else { continue };
         let all: Vec<&FluxKustomization> = input.model.twins(waiter).chain([waiter]).collect();
         let stop = |stop: Problem| (waiter.cluster.clone(), stop);
@@ -81,7 +80,7 @@ fn wanted(
         let other = of(twin)?;
         if other != own {
             let cluster = if changes(&own) { &waiter.cluster } else { &twin.cluster };
-            return Err((cluster.clone(), apart(waiter, twin)));
+            return Err((cluster.clone(), apart(input, waiter, twin)));
         }
     }
     Ok(changes(&own).then_some(own))
@@ -99,13 +98,27 @@ fn left_alone(waiter: &FluxKustomization, lost: &str) -> Problem {
 }
 
 /// Somebody who would wait for different ones in clusters that apply one file.
-fn apart(waiter: &FluxKustomization, twin: &FluxKustomization) -> Problem {
-    Problem::new(
+fn apart(input: &Input<'_>, waiter: &FluxKustomization, twin: &FluxKustomization) -> Problem {
+    let of_its_own = "give each cluster a Flux Kustomization in a file of its own";
+    let mut both = [&waiter.cluster, &twin.cluster].into_iter();
+    let place = waiter.place("dependsOn");
+    let reason = |text: &str| {
         format!(
-            "Flux Kustomization {} stands in {} for clusters {} and {}. What it depends on is handed over in one of them only",
+            "Flux Kustomization {} stands in {} for clusters {} and {}. What it depends on is handed over in {text}",
             waiter.name, waiter.file, waiter.cluster, twin.cluster
+        )
+    };
+    match both.find(|cluster| !input.spec.clusters.contains_key(*cluster)) {
+        // No step would ever come to that one.
+        Some(other) => Problem::lasting(
+            reason(&format!("no step of {other}, which {} does not have", input.spec.path)),
+            format!("name {other} under `clusters` in {}\nor {of_its_own}", input.spec.path),
+            place,
         ),
-        "let both take this step in one commit\nor give each cluster a Flux Kustomization in a file of its own",
-    )
-    .at(waiter.place("dependsOn"))
+        None => Problem::new(
+            reason("one of them only"),
+            format!("let both take this step in one commit\nor {of_its_own}"),
+        )
+        .at(place),
+    }
 }

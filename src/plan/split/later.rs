@@ -15,7 +15,7 @@ use crate::delivery::{Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::{is_prepared, prepare};
-use crate::plan::migrate::verify::{Wrong, wrong};
+use crate::plan::migrate::verify::{Wrong, left_waiting, wrong};
 use crate::plan::migrate::{self, effective};
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::problem::Problem;
@@ -118,7 +118,8 @@ fn hand_over(
             "give that Flux Kustomization `prune: false` and `deletionPolicy: Orphan`\nwait until the cluster has applied that\nsplit again",
         ));
     }
-    let wrong = wrong(input, after, (&old, &new), &rewritten, &renamed, &BTreeMap::new());
+    let mut wrong = wrong(input, after, (&old, &new), &rewritten, &renamed, &BTreeMap::new());
+    wrong.extend(left_waiting(again.as_ref().unwrap_or(input.model), &model));
     if let Some(Wrong { cluster, text, .. }) = wrong.first() {
         return outcome.refused(Problem::new(
             format!("{cluster} would get other objects: {text}"),
