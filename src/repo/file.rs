@@ -18,7 +18,7 @@ use crate::yaml::read_documents;
 /// A regular file: its bytes and the one mode bit that git keeps.
 ///
 /// Clones share the content and what has been understood of it, so that of a file that stands in several trees it is
-/// worked out once; so do files that [`Contents`] makes of the same bytes.
+/// worked out once; so do files that `Contents` makes of the same bytes.
 #[derive(Clone)]
 pub struct File {
     place: Arc<Place>,

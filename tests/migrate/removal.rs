@@ -116,7 +116,6 @@ fn the_gate_of_a_cluster_goes_in_every_layout() {
     each_layout(|layout| {
         let scratch = gone_the_way(Scratch::fixture(layout)).scratch;
         for cluster in clusters(&scratch) {
-            eprintln!("{layout} {cluster}");
             remove_gate(&scratch, &cluster);
         }
     });
@@ -127,7 +126,6 @@ fn a_cluster_is_retired_in_every_layout() {
     each_layout(|layout| {
         let scratch = gone_the_way(Scratch::fixture(layout)).scratch;
         let clusters = clusters(&scratch);
-        eprintln!("{layout} {clusters:?}");
         let Some(cluster) = clusters.last().filter(|one| scratch.top().join("clusters").join(one).exists())
         else {
             return;
@@ -137,8 +135,7 @@ fn a_cluster_is_retired_in_every_layout() {
         scratch.commit();
         let run = scratch.expect(0, &["sync"]);
         assert!(run.stderr.contains("Nothing to change."), "{layout}: {}", run.stderr);
-        let said = nothing_is_deleted(&scratch);
-        eprintln!("{said}");
+        nothing_is_deleted(&scratch);
     });
 }
 
@@ -146,7 +143,6 @@ fn a_cluster_is_retired_in_every_layout() {
 fn the_tool_goes_in_every_layout() {
     each_layout(|layout| {
         let Gone { scratch, splits, migrates } = gone_the_way(Scratch::fixture(layout));
-        eprintln!("{layout} {splits} {migrates}");
         for back in 0..migrates {
             scratch.git(&["revert", "--no-edit", &format!("HEAD~{}", 2 * back)]);
             scratch.expect(0, &["verify", "--base", "HEAD~1"]);
