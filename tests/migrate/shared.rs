@@ -89,9 +89,8 @@ fn a_split_of_one_file_of_two_clusters_is_taken_back_whole() {
 #[test]
 fn a_cluster_that_the_spec_does_not_have_gets_nothing_unasked() {
     let scratch = fleet("  north: {}\n");
-    let run = scratch.expect(1, &["split", "--all", "--dry-run"]);
-    let said = "its Flux Kustomization all is applied by cluster south too, from the same file. windows.yaml has no such cluster";
-    assert!(run.stderr.contains(said), "{}", run.stderr);
+    // Nor would what waits for it there find it any more.
+    insta::assert_snapshot!(scratch.expect(5, &["split", "--all", "--dry-run"]).stderr);
 }
 
 #[test]
