@@ -326,7 +326,7 @@ fn unknown_paths(flux: &[FluxKustomization], clusters: &Clusters) -> Option<Diag
     let untold: Vec<&str> = untold.iter().map(String::as_str).collect();
     let holds = match untold.as_slice() {
         [] => String::new(),
-        objects => format!(", since Git does not tell what {} holds", objects.join(" or ")),
+        objects => format!(", since Git does not tell the values of {}", objects.join(" or ")),
     };
     let text = format!(
         "only the cluster knows the {path} {}{more}{holds}. {their} objects land at once, as no split and no gate knows them",

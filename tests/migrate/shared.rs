@@ -63,7 +63,7 @@ fn one_file_of_two_clusters_is_handed_over_in_one_commit() {
     assert!(!scratch.top().join("common/all.yaml").exists());
     scratch.expect(0, &["verify"]);
     let run = scratch.expect(1, &["migrate", "--cluster", "south", "--dry-run"]);
-    assert!(run.stderr.contains("It would get it unasked"), "{}", run.stderr);
+    assert!(run.stderr.contains("and would get it unasked"), "{}", run.stderr);
     scratch.take(&["migrate", "--yes"]);
     nothing_is_deleted(&scratch);
     assert!(scratch.text("common/all-rw.yaml").contains("  prune: true\n"));

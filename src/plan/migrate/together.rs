@@ -39,7 +39,7 @@ pub fn apart(
                     )
                 }
                 Some(flux) => format!(
-                    "cluster {other} applies Flux Kustomization {} from the same file and does not take this step. It would get it unasked",
+                    "cluster {other} applies Flux Kustomization {} from the same file. It does not take this step, and would get it unasked",
                     flux.name
                 ),
             };

@@ -104,7 +104,7 @@ fn apart(input: &Input<'_>, waiter: &FluxKustomization, twin: &FluxKustomization
     let place = waiter.place("dependsOn");
     let reason = |text: &str| {
         format!(
-            "Flux Kustomization {} stands in {} for clusters {} and {}. What it depends on is handed over in {text}",
+            "Flux Kustomization {} stands in {} for clusters {} and {}. Its dependencies are handed over in {text}",
             waiter.name, waiter.file, waiter.cluster, twin.cluster
         )
     };
