@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::delivery::Known;
-use crate::render::Nothing;
+use crate::render::{Embedded, Limits};
 use crate::repo::File;
 
 /// Reads a cluster of Flux Kustomizations, each with the one that it depends on.
@@ -15,7 +15,10 @@ fn model(all: &[(&str, &str)]) -> Model {
         let file = RepoPath::parse(&format!("clusters/edge/{name}.yaml")).unwrap();
         snapshot.insert(file, File::new(text.as_bytes()));
     }
-    Model::read(&snapshot, &RepoPath::top(), &Known::default(), &Nothing)
+    // What `flux bootstrap` writes: what no root brings is nowhere.
+    let root = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: flux-system, namespace: flux-system }\nspec:\n  path: ./clusters/edge\n  prune: true\n  sourceRef: { kind: GitRepository, name: flux-system }\n";
+    snapshot.insert(RepoPath::parse("clusters/edge/flux-system.yaml").unwrap(), File::new(root.as_bytes()));
+    Model::read(&snapshot, &RepoPath::top(), &Known::default(), &Embedded::new(Limits::default()))
 }
 
 #[test]
