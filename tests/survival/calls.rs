@@ -105,8 +105,7 @@ fn strike(scratch: &Scratch, arguments: &[&str], offset: usize, count: &mut Coun
         // The standard library panics where it can't read from the pipe by which a child says that it began, and where a
         // folder that it has listed can't be closed.
         let is_its = |call: &&str| fault.starts_with(&format!("inject={call}:"));
-        let is_of_library =
-            said(&run).contains("/library/std/src/") && ["read", "close"].iter().any(|call| is_its(&call));
+        let is_of_library = said(&run).contains("/library/std/src/") && ["read", "close"].iter().any(is_its);
         assert!(is_of_library || !said(&run).contains("panicked"), "{}", context());
         assert!(run.status.code() != Some(70), "{}", context());
         let there = trial.tree();
