@@ -158,6 +158,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
     };
     wholes(input).into_iter().map(check).collect()
 }
+
 /// Builds an entry point, or its sides where that no longer stands; with what does not build.
 fn rendered_whole(
     input: &Input<'_>,

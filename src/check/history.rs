@@ -17,6 +17,7 @@ use crate::delivery::inventory::{Inventory, is_kept};
 use crate::delivery::{Applied, ClusterKey, Delivery, Hold};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::manifest::ObjectId;
+use crate::text::some;
 
 use step::{Fate, Step};
 
@@ -128,11 +129,7 @@ fn key(delivery: &Delivery) -> (&str, &str) {
 }
 
 fn named(names: &BTreeSet<String>) -> String {
-    let shown: Vec<&str> = names.iter().take(MOST_NAMES).map(String::as_str).collect();
-    match names.len().saturating_sub(MOST_NAMES) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
+    some(&names.iter().collect::<Vec<_>>(), MOST_NAMES)
 }
 
 impl<'s> Change<'s> {

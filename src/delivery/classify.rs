@@ -110,11 +110,7 @@ pub fn lies_in_gate(spec: &Spec, path: &str) -> bool {
     let last = spec.layout.cluster_gate.rsplit('}').next().unwrap_or_default();
     is_in(&spec.layout.gate)
         || (path.contains(last)
-            && spec
-                .clusters
-                .keys()
-                .chain(spec.ungated.keys())
-                .any(|cluster| is_in(&spec.gate_folder_below(cluster))))
+            && spec.all_clusters().any(|one| is_in(&spec.gate_folder_below(&one.name.value))))
 }
 
 fn type_names(spec: &Spec) -> String {

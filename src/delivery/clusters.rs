@@ -43,19 +43,18 @@ impl Known {
             let joined = |cluster: &spec::Cluster| -> Vec<RepoPath> {
                 of(cluster).iter().filter_map(|path| spec.folder().join(path).ok()).collect()
             };
-            let all = spec
-                .clusters
-                .iter()
-                .chain(&spec.ungated)
-                .map(|(name, cluster)| (name.clone(), joined(cluster)));
+            let all = spec.all_clusters().map(|cluster| (cluster.name.value.clone(), joined(cluster)));
             all.filter(|(_, folders)| !folders.is_empty()).collect()
         };
-        let gate = |name: &String| Some((name.clone(), spec.gate_folder(name).ok()?));
+        let gate = |cluster: &spec::Cluster| {
+            let name = &cluster.name.value;
+            Some((name.clone(), spec.gate_folder(name).ok()?))
+        };
         let types = spec.types.iter().map(|change_type| change_type.name.value.clone()).collect();
         Known {
             paths: folders(&|cluster| &cluster.paths),
             roots: folders(&|cluster| &cluster.roots),
-            gates: spec.clusters.keys().chain(spec.ungated.keys()).filter_map(gate).collect(),
+            gates: spec.all_clusters().filter_map(gate).collect(),
             sides: Some((spec.layout.entry_point.clone(), types)),
             pushed: pushed(spec),
         }

@@ -14,6 +14,7 @@ use crate::path::RepoPath;
 use crate::render::Renderer;
 use crate::repo::flux::{FluxKustomization, Unmapped, flux_kustomizations, holds_variable};
 use crate::repo::{Graph, Kustomization, Snapshot, Target, built, built_any, generated_children};
+use crate::text::some;
 
 /// The repository, understood.
 #[derive(Clone, Debug)]
@@ -312,12 +313,8 @@ fn unknown_paths(flux: &[FluxKustomization], clusters: &Clusters) -> Option<Diag
     };
     let found: Vec<&FluxKustomization> = flux.iter().filter(is_unknown).collect();
     let names: BTreeSet<&str> = found.iter().map(|one| one.name.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
     let most = if names.len() > MOST_NAMES + 1 { MOST_NAMES } else { names.len() };
-    let first: Vec<&str> = names.iter().take(most).copied().collect();
-    let more = match names.len() - most {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
     let (path, their, land) = match names.len() {
         1 => ("path of Flux Kustomization", "Its", "its path"),
         _ => ("paths of Flux Kustomizations", "Their", "their paths"),
@@ -329,8 +326,8 @@ fn unknown_paths(flux: &[FluxKustomization], clusters: &Clusters) -> Option<Diag
         objects => format!(", since Git does not tell the values of {}", objects.join(" or ")),
     };
     let text = format!(
-        "only the cluster knows the {path} {}{more}{holds}. {their} objects land at once, as no split and no gate knows them",
-        first.join(", ")
+        "only the cluster knows the {path} {}{holds}. {their} objects land at once, as no split and no gate knows them",
+        some(&names, most)
     );
     let place = found.first()?.place("path");
     Some(

@@ -12,6 +12,7 @@ use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::flux::{artifact_path, holds_variable, is_flux_kustomization};
+use crate::repo::kustomization::CHANGING;
 use crate::repo::post_build::{pattern, substitute};
 use crate::repo::{FluxKustomization, Graph, Kustomization, Snapshot};
 
@@ -178,8 +179,11 @@ pub(super) fn applying_themselves(
         found.extend(new);
     }
     // Folders whose own list says where they are: a patch in it may give one that it takes in that path.
-    let says_itself =
-        |list: &&Kustomization| !list.folder.is_top() && list.text.contains(list.folder.as_str());
+    let says_itself = |list: &&Kustomization| {
+        let mut fields = CHANGING.iter().chain(&["patches", "vars", "components"]);
+        let mut patches = || fields.any(|field| list.field(field).is_some());
+        !list.folder.is_top() && list.text.contains(list.folder.as_str()) && patches()
+    };
     let saying: BTreeSet<&RepoPath> = graph.iter().filter(says_itself).map(|list| &list.folder).collect();
     let named = |one: &FluxKustomization| match saying.is_empty() {
         true => Vec::new(),

@@ -27,6 +27,18 @@ pub struct Named {
     pub name: String,
 }
 
+impl Named {
+    /// Tells whether an object is it.
+    pub fn is(&self, id: &ObjectId) -> bool {
+        self.namespace == id.namespace && self.is_called(id)
+    }
+
+    /// As [`is`](Named::is), in whatever namespace.
+    fn is_called(&self, id: &ObjectId) -> bool {
+        id.group.is_empty() && self.kind == id.kind && self.name == id.name
+    }
+}
+
 /// Tells whether an object is a HelmRelease.
 pub fn is_release(object: &Value) -> bool {
     let id = ObjectId::of(object);
@@ -52,12 +64,7 @@ impl Values {
     /// Tells whether a HelmRelease of this type reads an object; a file may leave the namespace out.
     pub fn has(&self, object: &Value, change_type: Option<usize>) -> bool {
         let id = ObjectId::of(object);
-        let is_named = |named: &Named| {
-            named.kind == id.kind
-                && named.name == id.name
-                && (named.namespace == id.namespace || id.namespace.is_empty())
-        };
-        let fits = |(named, own): &(Named, usize)| Some(*own) == change_type && is_named(named);
-        id.group.is_empty() && self.all.iter().any(fits)
+        let is_it = |named: &Named| named.is(&id) || id.namespace.is_empty() && named.is_called(&id);
+        self.all.iter().any(|(named, own)| Some(*own) == change_type && is_it(named))
     }
 }

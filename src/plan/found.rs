@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::text::{ranges, table};
+use crate::text::{ranges, some, table};
 
 /// The most names and entry points that are told without being asked for more.
 const MOST_NAMES: usize = 6;
@@ -139,15 +139,6 @@ fn without_name(line: &str, cluster: &str) -> String {
 fn own_path(path: &str, from: &str, to: &str) -> String {
     let segments = path.split('/').map(|segment| if segment == from { to } else { segment });
     segments.collect::<Vec<_>>().join("/")
-}
-
-/// Names the first of some.
-fn some(names: &[impl AsRef<str>], most: usize) -> String {
-    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
-    match names.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
 }
 
 #[cfg(test)]

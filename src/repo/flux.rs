@@ -113,8 +113,8 @@ impl FluxKustomization {
     }
 
     /// Returns what tells it from every other one in the files: files of equal bytes share what was read of them.
-    fn identity(&self) -> (&RepoPath, usize, *const Value) {
-        (&self.file, self.document, Arc::as_ptr(&self.value))
+    fn identity(&self) -> (*const Value, usize, &RepoPath) {
+        (Arc::as_ptr(&self.value), self.document, &self.file)
     }
 
     /// Returns a folder as `spec.path` names it: from where the artifact begins.

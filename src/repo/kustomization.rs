@@ -85,6 +85,29 @@ const PATH_LISTS: [&str; 7] = [
 /// Fields whose items are mappings with a `path`.
 const PATH_KEYS: [&str; 4] = ["patches", "patchesJson6902", "replacements", "openapi"];
 
+/// Fields that may change an object which the kustomization lists, whatever they hold.
+pub const CHANGING: [&str; 4] = ["patchesStrategicMerge", "patchesJson6902", "transformers", "replacements"];
+
+/// Fields that apply to each object alone or name all of them alike, so that several kustomizations can carry a copy;
+/// nobody edits them from day to day.
+const CONSTANT: [&str; 10] = [
+    "apiversion",
+    "kind",
+    "metadata",
+    "resources",
+    "namespace",
+    "nameprefix",
+    "namesuffix",
+    "commonlabels",
+    "labels",
+    "commonannotations",
+];
+
+/// Tells whether a field of a kustomization applies to each object alone, or names all of them alike.
+pub fn is_constant(key: &str) -> bool {
+    CONSTANT.iter().any(|constant| constant.eq_ignore_ascii_case(key))
+}
+
 /// Fields whose items are generators with `files`, `env` and `envs`.
 const GENERATORS: [&str; 2] = ["configMapGenerator", "secretGenerator"];
 

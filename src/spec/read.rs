@@ -74,8 +74,7 @@ fn read_without_roots(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Er
 fn missing_roots(snapshot: &Snapshot, spec: &Spec) -> Vec<Diagnostic> {
     let folder = spec.folder();
     let is_missing = |path: &str| folder.join(path).is_ok_and(|root| !snapshot.is_dir(&root));
-    let all = spec.clusters.values().chain(spec.ungated.values());
-    let roots = all.flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));
+    let roots = spec.all_clusters().flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));
     let missing = roots.filter(|(_, root)| is_missing(&root.value)).map(|(cluster, root)| {
         let help = near_folder(snapshot, &folder, &root.value).unwrap_or_else(|| {
             "name the folder that holds the Flux Kustomizations of the cluster\nor remove the cluster, once it is gone"

@@ -22,8 +22,8 @@ pub(crate) fn validate(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn all_windows(spec: &Spec) -> impl Iterator<Item = &Placed<WindowDef>> {
-    let clusters = spec.clusters.values().chain(spec.ungated.values());
-    let inline = clusters.flat_map(|cluster| cluster.windows.values().flat_map(|over| &over.value));
+    let inline =
+        spec.all_clusters().flat_map(|cluster| cluster.windows.values().flat_map(|over| &over.value));
     spec.windows.values().chain(inline.filter_map(|window| match window {
         WindowUse::Inline(window) => Some(window.as_ref()),
         WindowUse::Named(_) => None,
@@ -106,7 +106,7 @@ fn types(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
 }
 
 fn clusters(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
-    for cluster in spec.clusters.values().chain(spec.ungated.values()) {
+    for cluster in spec.all_clusters() {
         for (type_name, over) in &cluster.windows {
             let place = &over.place;
             if known_type(spec, type_name, place, diagnostics)

@@ -7,6 +7,7 @@ use crate::delivery::classify::{Context, Reason, classify};
 use crate::delivery::fleet::Undivided;
 use crate::delivery::parent;
 use crate::path::RepoPath;
+use crate::repo::kustomization::is_constant;
 use crate::repo::manifest::{manifests, objects};
 use crate::repo::{Target, built};
 use crate::spec::{Matcher, Placed, Rule};
@@ -81,7 +82,7 @@ impl Seen {
             return seen;
         }
         for list in built(graph, entry).iter().filter_map(|folder| graph.get(folder)) {
-            seen.is_all &= list.keys().all(|key| KIND_STAYS.contains(&key.to_lowercase().as_str()));
+            seen.is_all &= list.keys().all(keeps_kinds);
             for reference in list.resources() {
                 let Target::Path(path) = &reference.target else {
                     seen.is_all = false;
@@ -120,18 +121,7 @@ impl Seen {
     }
 }
 
-/// The fields of a kustomization, in small letters, that neither make nor remove objects, nor change a kind.
-const KIND_STAYS: [&str; 12] = [
-    "apiversion",
-    "kind",
-    "metadata",
-    "resources",
-    "namespace",
-    "nameprefix",
-    "namesuffix",
-    "commonlabels",
-    "labels",
-    "commonannotations",
-    "images",
-    "replicas",
-];
+/// Tells whether a field of a kustomization neither makes nor removes objects, nor changes a kind.
+fn keeps_kinds(key: &str) -> bool {
+    is_constant(key) || ["images", "replicas"].iter().any(|field| field.eq_ignore_ascii_case(key))
+}

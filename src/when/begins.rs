@@ -41,10 +41,10 @@ pub fn begins(
     if !ahead.waiting.is_empty() {
         let held: Vec<&String> =
             after.keys().filter(|id| !ahead.replaced.contains(id)).map(|(cluster, ..)| cluster).collect();
-        let waiting = held.len() + ahead.waiting.len();
+        let count = held.len() + ahead.waiting.len();
         let clusters: BTreeSet<&String> = held.iter().copied().chain(&ahead.waiting).collect();
-        let waiting = counted(waiting, clusters.len());
-        let its = if held.len() + ahead.waiting.len() == 1 { "its window" } else { "their windows" };
+        let waiting = counted(count, clusters.len());
+        let its = if count == 1 { "its window" } else { "their windows" };
         let first = if is_off { "`enabled: true` in windows.yaml, " } else { "" };
         told.push(format!(
             "After {first}`gitops-windows split --all` and `gitops-windows migrate`, {waiting} for {its}."

@@ -111,6 +111,20 @@ fn remove_gate(scratch: &Scratch, cluster: &str) {
     assert!(!said.contains("GW065"), "{cluster}: {said}");
 }
 
+/// Takes the gates and the spec out, after which all is as it was before.
+#[track_caller]
+fn last_goes(scratch: &Scratch, layout: &str) {
+    for cluster in clusters(scratch) {
+        forget(scratch, &cluster, false);
+    }
+    scratch.commit();
+    let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
+    let rest = ["infra/reconciliation-windows", "windows.yaml", "windows.schema.json"];
+    scratch.git(&[&["rm", "--quiet", "-r"][..], &rest].concat());
+    scratch.commit();
+    assert_eq!(scratch.git(&["diff", "--stat", "before"]), "", "{layout}: {}", run.stderr);
+}
+
 #[test]
 fn the_gate_of_a_cluster_goes_in_every_layout() {
     each_layout(|layout| {
@@ -158,21 +172,7 @@ fn the_tool_goes_in_every_layout() {
             scratch.take(&["join", "--all", "--yes"]);
             nothing_is_deleted(&scratch);
         }
-        for cluster in clusters(&scratch) {
-            forget(&scratch, &cluster, false);
-        }
-        scratch.commit();
-        let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
-        scratch.git(&[
-            "rm",
-            "--quiet",
-            "-r",
-            "infra/reconciliation-windows",
-            "windows.yaml",
-            "windows.schema.json",
-        ]);
-        scratch.commit();
-        assert_eq!(scratch.git(&["diff", "--stat", "before"]), "", "{layout}: {}", run.stderr);
+        last_goes(&scratch, layout);
     });
 }
 
@@ -217,19 +217,5 @@ fn the_way_back_after_the_gates_have_changed() {
     }
     scratch.take(&["join", "--all", "--yes"]);
     nothing_is_deleted(&scratch);
-    for cluster in clusters(&scratch) {
-        forget(&scratch, &cluster, false);
-    }
-    scratch.commit();
-    scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
-    scratch.git(&[
-        "rm",
-        "--quiet",
-        "-r",
-        "infra/reconciliation-windows",
-        "windows.yaml",
-        "windows.schema.json",
-    ]);
-    scratch.commit();
-    assert_eq!(scratch.git(&["diff", "--stat", "before"]), "");
+    last_goes(&scratch, "overlays");
 }

@@ -2,7 +2,7 @@
 
 use crate::check::code::{FLOATING_CHART, REAL_TIME_VALUES};
 use crate::check::subject::Subject;
-use crate::delivery::values::{HELM, Named, read_by};
+use crate::delivery::values::{HELM, read_by};
 use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::Diagnostic;
 use crate::repo::flux::SOURCES;
@@ -89,10 +89,9 @@ fn is_exact(version: &str) -> bool {
 
 fn values(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) -> Vec<Diagnostic> {
     let Some(held) = release.window() else { return Vec::new() };
-    let found = read_by(release.value()).filter_map(|Named { kind, namespace, name }| {
-        let sources = deliveries.iter().flat_map(|delivery| &delivery.objects);
-        let mut sources = sources
-            .filter(|other| other.is("", &kind) && other.id.name == name && other.id.namespace == namespace);
+    let found = read_by(release.value()).filter_map(|named| {
+        let mut sources =
+            deliveries.iter().flat_map(|delivery| &delivery.objects).filter(|other| named.is(&other.id));
         let source = sources.find(|other| other.rank() < release.rank())?;
         Some(
             REAL_TIME_VALUES

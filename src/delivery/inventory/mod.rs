@@ -181,11 +181,7 @@ pub fn inventories_from(
                 prune: prunes(kustomization.spec("prune")),
                 deletion_policy: kustomization.spec("deletionPolicy").as_str().unwrap_or_default().to_owned(),
                 place: kustomization.place("prune"),
-                beyond: {
-                    // What the cluster gets in place of variables, as far as Git tells it.
-                    let [said, remote] = delivery::beyond(kustomization);
-                    [model.reached(kustomization).map_or(said, |one| one.post_build.clone()), remote]
-                },
+                beyond: [kustomization.post_build.clone(), kustomization.spec("kubeConfig").clone()],
                 objects,
             }
         })

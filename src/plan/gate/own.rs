@@ -96,8 +96,8 @@ impl Spot<'_> {
 }
 
 /// Gives the folders of the cluster in which nothing reaches another cluster; those in the namespace of the spec come
-/// first. Where a Flux Kustomization stands above what it applies, its folder is an app's: a root comes before that. So it does where
-/// the file stands in no root; and where other clusters apply it too, so would they what is listed beside it.
+/// first. Where a Flux Kustomization stands above what it applies, its folder is an app's: a root comes before that. So it
+/// does where the file stands in no root; and where other clusters apply it too, so would they what is listed beside it.
 fn spots<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<Spot<'a>> {
     let name = &cluster.cluster;
     let entries = input.model.entries_of(name);

@@ -13,6 +13,7 @@ use crate::mechanism::{Action, ClusterGate, GateTarget, Gates, HeldSource};
 use crate::plan::edit::Builder;
 use crate::plan::gate::Late;
 use crate::plan::gate::held::{of_file, unsafe_at};
+use crate::plan::problem::OF_ITS_OWN;
 use crate::plan::problem::Problem;
 use crate::proof::Readers;
 use crate::repo::flux::API_VERSION;
@@ -57,8 +58,7 @@ pub fn point(
                         "Flux Kustomization {} stands in {} for cluster {} too, which has no {}",
                         flux.name, flux.file, other.cluster, source.name
                     );
-                    let help = "give each cluster a Flux Kustomization in a file of its own";
-                    return Err(unsafe_at(text, flux.place("sourceRef"), help));
+                    return Err(unsafe_at(text, flux.place("sourceRef"), OF_ITS_OWN));
                 }
                 let mut edited = builder.clone();
                 let is_late = edit(input, &mut edited, gate, flux, source)?

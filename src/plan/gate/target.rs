@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
+use crate::plan::problem::OF_ITS_OWN;
 use crate::repo::FluxKustomization;
 
 /// A Flux Kustomization that no gate can hold back.
@@ -82,9 +83,6 @@ pub(super) fn waits_for_held(
     let (index, target) = targets.find(|(_, target)| held.contains(target))?;
     Some((target, kustomization.place_of_dependency(index)))
 }
-
-/// What is to be done about a file that says something else to each cluster.
-const OF_ITS_OWN: &str = "give each cluster a Flux Kustomization in a file of its own";
 
 /// What is to be done about a Flux Kustomization that no gate can call.
 const WRITTEN_OUT: &str = "write it out, with lowercase letters, digits and hyphens";

@@ -18,12 +18,10 @@ use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::problem::Problem;
 use crate::render::Request;
 use crate::repo::flux;
+use crate::repo::kustomization::CHANGING;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Kustomization, Reference, Target, built};
 use crate::yaml::read_documents;
-
-/// The fields of a kustomization that may change a Flux Kustomization which it lists, whatever they hold.
-const CHANGING: [&str; 4] = ["patchesStrategicMerge", "patchesJson6902", "transformers", "replacements"];
 
 /// What helps where a build that may patch can't be asked.
 const PATCHES: &str = "name the kinds that the patches there are for\nor make the folder build, and go on";

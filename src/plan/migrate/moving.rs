@@ -68,7 +68,7 @@ impl<'a> Move<'a> {
 
     /// Tells whether its next step is one that edits files.
     pub fn edits(&self) -> bool {
-        matches!(self.stage, Stage::Unprepared | Stage::Restructured | Stage::HandedOver)
+        self.stage == Stage::Unprepared || self.is_under_way()
     }
 
     /// Tells whether its next step depends on what clusters have.

@@ -1,5 +1,7 @@
 //! The next step of several entry points, as edits.
 
+use std::collections::BTreeMap;
+
 use crate::delivery::Input;
 use crate::path::RepoPath;
 use crate::plan::Stage;
@@ -10,7 +12,7 @@ use crate::plan::migrate::moving::Move;
 use crate::plan::migrate::rewritten::Rewritten;
 use crate::plan::migrate::waiters::rewrite_waiters;
 use crate::plan::migrate::{finish, hand_over, place, watcher};
-use crate::plan::problem::Problem;
+use crate::plan::problem::{OF_ITS_OWN, Problem};
 
 /// A problem with what it speaks of: one entry point of a cluster, or all of the cluster's.
 pub struct Halt {
@@ -34,19 +36,12 @@ pub fn steps(
     rewritten: &mut Vec<Rewritten>,
 ) -> Result<Vec<String>, Halt> {
     let mut notes = Vec::new();
-    for (position, one) in active.iter().enumerate() {
-        let is_twin = |other: &&&Move<'_>| other.is_written_as(one);
-        if active[..position].iter().any(|other| is_twin(&other)) {
-            continue;
-        }
+    let stop =
+        |of: &Move<'_>, problem| Halt { cluster: of.cluster.clone(), whole: Some(of.whole.clone()), problem };
+    for (one, twins) in by_files(active) {
         let before = builder.clone();
-        let stop = |of: &Move<'_>, problem| Halt {
-            cluster: of.cluster.clone(),
-            whole: Some(of.whole.clone()),
-            problem,
-        };
         notes.extend(step(input, builder, one, succession, rewritten).map_err(|problem| stop(one, problem))?);
-        for twin in active[position + 1..].iter().filter(is_twin) {
+        for twin in twins {
             let mut own = before.clone();
             step(input, &mut own, twin, succession, rewritten).map_err(|problem| stop(twin, problem))?;
             if own.now() != builder.now() {
@@ -58,6 +53,23 @@ pub fn steps(
     notes.extend(rewrite_waiters(input, builder, succession, rewritten).map_err(halt)?);
     notes.extend(watcher::rewrite(input, builder, succession).map_err(halt)?);
     Ok(notes)
+}
+
+/// Returns the first of those that are written in the same files, each with the others.
+fn by_files<'m, 'a>(active: &[&'m Move<'a>]) -> Vec<(&'m Move<'a>, Vec<&'m Move<'a>>)> {
+    let mut found: Vec<(&Move<'_>, Vec<&Move<'_>>)> = Vec::new();
+    let mut of_whole: BTreeMap<&RepoPath, Vec<usize>> = BTreeMap::new();
+    for one in active.iter().copied() {
+        let known = of_whole.entry(&one.whole).or_default();
+        match known.iter().find(|position| found[**position].0.is_written_as(one)) {
+            Some(position) => found[*position].1.push(one),
+            None => {
+                known.push(found.len());
+                found.push((one, Vec::new()));
+            }
+        }
+    }
+    found
 }
 
 /// Takes the next step of one, and gives what people are told.
@@ -94,9 +106,8 @@ fn differs(twin: &Move<'_>, one: &Move<'_>) -> Problem {
         "cluster {} needs other Flux Kustomizations than {}, which applies the same file",
         twin.cluster, one.cluster
     );
-    let remedy = "give each cluster a Flux Kustomization in a file of its own";
     match twin.all().next() {
-        Some(flux) => Problem::lasting(reason, remedy, flux.place("path")),
-        None => Problem::new(reason, remedy),
+        Some(flux) => Problem::lasting(reason, OF_ITS_OWN, flux.place("path")),
+        None => Problem::new(reason, OF_ITS_OWN),
     }
 }

@@ -18,13 +18,13 @@ pub fn apart(
     found: &[Move<'_>],
     stopped: &BTreeMap<Key, Problem>,
 ) -> BTreeMap<Key, Problem> {
-    let going: Vec<&Move<'_>> =
-        found.iter().filter(|one| one.edits() && !stopped.contains_key(&one.key())).collect();
+    let going = found.iter().filter(|one| one.edits() && !stopped.contains_key(&one.key()));
+    let going: BTreeMap<Key, &Move<'_>> = going.map(|one| (one.key(), one)).collect();
     let with = |one: &Move<'_>, other: &str| {
-        going.iter().any(|go| (&go.whole, &go.stage, go.cluster.as_str()) == (&one.whole, &one.stage, other))
+        going.get(&(other.to_owned(), one.whole.clone())).is_some_and(|go| go.stage == one.stage)
     };
     let mut stops = BTreeMap::new();
-    for one in &going {
+    for one in going.values() {
         let twins = one.all().flat_map(|flux| input.model.twins(flux).map(move |twin| (twin, Some(flux))));
         let loses = one.stage == Stage::Restructured && one.leaves_rest();
         let losers = input.model.flux_at(&one.whole).filter(|other| loses && other.cluster != one.cluster);

@@ -8,7 +8,7 @@ use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::heir::{Dependency, rewrite_dependencies};
 use crate::plan::migrate::place::find;
 use crate::plan::migrate::rewritten::Rewritten;
-use crate::plan::problem::Problem;
+use crate::plan::problem::{OF_ITS_OWN, Problem};
 use crate::repo::FluxKustomization;
 use crate::yaml::{EditError, read_documents};
 
@@ -62,6 +62,9 @@ fn wanted(
     waiter: &FluxKustomization,
 ) -> Result<Option<Vec<Dependency>>, (String, Problem)> {
     let list = waiter.said("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
+    if list.is_empty() {
+        return Ok(None);
+    }
     let of = |one: &FluxKustomization| {
         let key = Succession::name(input, one);
         let (wanted, lost) = succession.depends_on(input, one, succession.held.get(&key).copied(), false);
@@ -99,7 +102,6 @@ fn left_alone(waiter: &FluxKustomization, lost: &str) -> Problem {
 
 /// Somebody who would wait for different ones in clusters that apply one file.
 fn apart(input: &Input<'_>, waiter: &FluxKustomization, twin: &FluxKustomization) -> Problem {
-    let of_its_own = "give each cluster a Flux Kustomization in a file of its own";
     let mut both = [&waiter.cluster, &twin.cluster].into_iter();
     let place = waiter.place("dependsOn");
     let reason = |text: &str| {
@@ -112,12 +114,12 @@ fn apart(input: &Input<'_>, waiter: &FluxKustomization, twin: &FluxKustomization
         // No step would ever come to that one.
         Some(other) => Problem::lasting(
             reason(&format!("no step of {other}, which {} does not have", input.spec.path)),
-            format!("name {other} under `clusters` in {}\nor {of_its_own}", input.spec.path),
+            format!("name {other} under `clusters` in {}\nor {OF_ITS_OWN}", input.spec.path),
             place,
         ),
         None => Problem::new(
             reason("one of them only"),
-            format!("let both take this step in one commit\nor {of_its_own}"),
+            format!("let both take this step in one commit\nor {OF_ITS_OWN}"),
         )
         .at(place),
     }

@@ -3,8 +3,8 @@
 use crate::delivery::{Input, Sides, builds, children};
 use crate::path::RepoPath;
 use crate::plan::split::Selection;
-use crate::plan::split::folder::is_constant;
 use crate::render::Request;
+use crate::repo::kustomization::is_constant;
 
 /// Builds ahead, side by side, every entry point that is to be divided and the apps in it; as its Flux
 /// Kustomizations build it, in the repository as it is.

@@ -9,9 +9,9 @@ use crate::plan::gate::Lone;
 use crate::plan::outcome::{AppOutcome, BESIDE, EntryOutcome, Way};
 use crate::plan::problem::{ADDED_TYPES, Nature, Problem, REMEDY_FOR_ADDED, REMEDY_FOR_TYPES};
 use crate::plan::split::child::Placed;
-use crate::plan::split::folder::is_constant;
 use crate::plan::split::{Selection, later};
 use crate::repo::Kustomization;
+use crate::repo::kustomization::is_constant;
 
 /// One entry point that is being split.
 pub struct EntrySplit<'a, 'i> {

@@ -13,25 +13,11 @@ use crate::path::RepoPath;
 use crate::plan::edit::parts::Parts;
 use crate::plan::edit::resources::{Item, respell, rewrite};
 use crate::plan::edit::{Builder, documents};
+use crate::repo::kustomization::is_constant;
 use crate::repo::manifest::{manifests, objects};
 use crate::repo::{Graph, Kustomization, Reference, Target, umbrella};
 use crate::spec::Spec;
 use crate::yaml::cut_documents;
-
-/// Fields that apply to each object alone or name all of them alike, so that both sides can carry
-/// a copy; nobody edits them from day to day.
-const CONSTANT_FIELDS: [&str; 10] = [
-    "apiversion",
-    "kind",
-    "metadata",
-    "resources",
-    "namespace",
-    "nameprefix",
-    "namesuffix",
-    "commonlabels",
-    "labels",
-    "commonannotations",
-];
 
 /// Splits folders plainly, each at most once.
 #[derive(Clone, Debug)]
@@ -248,11 +234,6 @@ impl<'a> FolderSplit<'a> {
         builder.put(&kustomization.file, &umbrella::write(&kustomization.text, &order, &notes));
         Ok(())
     }
-}
-
-/// Tells whether a field of a kustomization may stand on both sides.
-pub fn is_constant(key: &str) -> bool {
-    CONSTANT_FIELDS.iter().any(|constant| constant.eq_ignore_ascii_case(key))
 }
 
 /// Tells whether a field brings objects of its own, beside those of `resources`.

@@ -31,13 +31,7 @@ pub(super) fn values(clock: &Clock<'_>, changes: &[Line], after: &Subject<'_>) -
                 continue;
             }
             let releases = delivery.objects.iter().filter(|applied| applied.is(HELM, "HelmRelease"));
-            let readers = releases.filter(|release| {
-                read_by(release.value()).any(|named| {
-                    named.kind == line.id.kind
-                        && named.name == line.id.name
-                        && named.namespace == line.id.namespace
-                })
-            });
+            let readers = releases.filter(|release| read_by(release.value()).any(|named| named.is(&line.id)));
             found.extend(readers.map(|release| Finding {
                 topic: Topic::OutsideWindow,
                 cluster: line.cluster.clone(),

@@ -188,6 +188,11 @@ impl Spec {
         expand(&self.layout.cluster_gate, &[("cluster", cluster), ("path", path)])
     }
 
+    /// Returns all clusters that it names: those with windows first.
+    pub fn all_clusters(&self) -> impl Iterator<Item = &Cluster> {
+        self.clusters.values().chain(self.ungated.values())
+    }
+
     /// Tells whether it wants a gate in a cluster: it names the cluster, and a type has windows.
     pub fn gates(&self, cluster: &str) -> bool {
         self.has_gated_type() && self.clusters.contains_key(cluster)
