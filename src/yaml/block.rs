@@ -77,12 +77,12 @@ impl NewEntry {
         NewEntry { block: vec![text.clone()], flow: text }
     }
 
-    /// An entry that holds a list of one item.
-    pub(crate) fn list(key: &str, item: &NewItem, style: Style) -> NewEntry {
+    /// An entry that holds a list of these items.
+    pub(crate) fn list(key: &str, items: &NewItems, style: Style) -> NewEntry {
         let key = super::quote(key);
         let mut block = vec![format!("{key}:")];
-        block.extend(item.lines(1).iter().map(|line| indent(line, style.list)));
-        NewEntry { block, flow: format!("{key}: [{}]", item.flow) }
+        block.extend(items.lines(1).iter().map(|line| indent(line, style.list)));
+        NewEntry { block, flow: format!("{key}: [{}]", items.flow) }
     }
 
     /// The entry as the only one of a mapping below `key`.
@@ -94,25 +94,21 @@ impl NewEntry {
     }
 }
 
-/// A list item to write: as lines without the dash, or on one line in flow style.
+/// List items to write: each as lines without the dash, or all on one line in flow style.
 #[derive(Clone, Debug)]
-pub(crate) struct NewItem {
-    pub(crate) content: Vec<String>,
+pub(crate) struct NewItems {
+    pub(crate) contents: Vec<Vec<String>>,
     pub(crate) flow: String,
 }
 
-impl NewItem {
-    /// Gives the lines with a dash and `gap` spaces after it.
+impl NewItems {
+    /// Gives the lines, each item's first with a dash and `gap` spaces after it.
     pub(crate) fn lines(&self, gap: usize) -> Vec<String> {
-        let mut lines = Vec::with_capacity(self.content.len());
-        for (index, line) in self.content.iter().enumerate() {
-            lines.push(if index == 0 {
-                format!("-{}{line}", " ".repeat(gap))
-            } else {
-                indent(line, gap + 1)
-            });
-        }
-        lines
+        let line = |(index, line): (usize, &String)| match index {
+            0 => format!("-{}{line}", " ".repeat(gap)),
+            _ => indent(line, gap + 1),
+        };
+        self.contents.iter().flat_map(|content| content.iter().enumerate().map(line)).collect()
     }
 }
 

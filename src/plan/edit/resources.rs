@@ -1,7 +1,9 @@
 //! Rewrites the `resources` of a kustomization, leaving every other byte alone.
 
+use std::collections::BTreeSet;
+
 use crate::path::RepoPath;
-use crate::repo::{Kustomization, Target};
+use crate::repo::{Kustomization, Reference, Target};
 use crate::yaml::{EditError, Editor, Key};
 
 /// What becomes of one item of `resources`.
@@ -23,11 +25,11 @@ pub enum Item {
 pub fn rewrite(kustomization: &Kustomization, items: &[Item]) -> Result<String, EditError> {
     let mut editor = Editor::new(&kustomization.text, 0)?.ignore_case();
     let path = [Key::from("resources")];
-    for (index, item) in items.iter().enumerate() {
-        if let Item::Replace(text) = item {
-            editor.replace_item(&path, index, text.as_str())?;
-        }
-    }
+    let replaced = items.iter().enumerate().filter_map(|(index, item)| match item {
+        Item::Replace(text) => Some((index, text.as_str().into())),
+        Item::Keep | Item::Remove => None,
+    });
+    editor.replace_items(&path, &replaced.collect::<Vec<_>>())?;
     let removed = items.iter().enumerate().filter(|(_, item)| **item == Item::Remove);
     let removed: Vec<usize> = removed.map(|(index, _)| index).collect();
     if !removed.is_empty() {
@@ -56,16 +58,26 @@ pub fn remove(kustomization: &Kustomization, path: &RepoPath) -> Result<String, 
 ///
 /// When the list can't be edited without writing it anew.
 pub fn add(kustomization: &Kustomization, path: &RepoPath) -> Result<String, EditError> {
+    add_all(kustomization, [path])
+}
+
+/// Gives the text of a kustomization with these resources at the end of its list, but for those that it lists already.
+///
+/// # Errors
+///
+/// When the list can't be edited without writing it anew.
+pub fn add_all<'p>(
+    kustomization: &Kustomization,
+    paths: impl IntoIterator<Item = &'p RepoPath>,
+) -> Result<String, EditError> {
     let listed = kustomization.resources();
-    let target = Target::Path(path.clone());
-    if listed.iter().any(|reference| reference.target == target) {
-        return Ok(kustomization.text.to_string());
-    }
-    let relative = path.relative_to(&kustomization.folder);
+    let known: BTreeSet<&RepoPath> = listed.iter().filter_map(Reference::path).collect();
     let dotted = listed.iter().any(|reference| reference.text.starts_with("./"));
-    let text = if dotted { format!("./{relative}") } else { relative };
+    let lead = if dotted { "./" } else { "" };
+    let new = paths.into_iter().filter(|path| !known.contains(path));
+    let texts = new.map(|path| format!("{lead}{}", path.relative_to(&kustomization.folder)).into());
     let mut editor = Editor::new(&kustomization.text, 0)?.ignore_case();
-    editor.append_item(&[Key::from("resources")], text)?;
+    editor.append_items(&[Key::from("resources")], texts.collect())?;
     Ok(editor.into_text())
 }
 

@@ -61,8 +61,7 @@ fn settle(
     Ok(())
 }
 
-/// Takes away what is left at an old entry point that nobody builds any more, and the umbrellas
-/// that nobody uses.
+/// Takes away what is left at an old entry point that nobody builds any more.
 ///
 /// Nothing goes that holds an object which the sides do not.
 pub fn clear(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
@@ -75,18 +74,36 @@ pub fn clear(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
     {
         builder.remove(&found.file);
     }
+}
+
+/// Takes away the umbrellas that nobody uses, and those that only they used.
+pub fn clear_umbrellas(input: &Input<'_>, builder: &mut Builder<'_>) {
     loop {
         let graph = Graph::read(builder.now());
         // What a cluster builds by a Flux Kustomization that is not in Git is not for us to take.
-        let is_entry = |folder: &RepoPath| model.entry(folder).is_some();
-        let unused = graph.iter().find(|found| {
+        let is_entry = |folder: &RepoPath| input.model.entry(folder).is_some();
+        let unused = graph.iter().filter(|found| {
             found.folder.is_within(&input.spec.folder())
                 && is_unused(&graph, found)
                 && !is_entry(&found.folder)
                 && unseen(input, &found.folder).is_none()
         });
-        let Some(unused) = unused else { return };
-        builder.remove(&unused.file);
+        // Of those that hold a part in common, one keeps it.
+        let mut parts = BTreeSet::new();
+        let gone: Vec<&Kustomization> = unused
+            .filter(|found| {
+                let own = graph.children(&found.folder);
+                let is_free = own.iter().all(|part| !parts.contains(part));
+                parts.extend(own.iter().filter(|_| is_free).cloned());
+                is_free
+            })
+            .collect();
+        if gone.is_empty() {
+            return;
+        }
+        for found in gone {
+            builder.remove(&found.file);
+        }
     }
 }
 

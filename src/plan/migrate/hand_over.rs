@@ -15,6 +15,7 @@ use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
 use crate::plan::migrate::depends::{Succession, may_wait};
 use crate::plan::migrate::heir::{Dependency, Heir};
+use crate::plan::migrate::lists::Lists;
 use crate::plan::migrate::moving::{Move, heir_name};
 use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
@@ -26,7 +27,7 @@ use crate::render::{Object, Request};
 use crate::repo::FluxKustomization;
 use crate::yaml::{EditError, read_documents};
 
-/// Plans the hand-over of one entry point of one cluster.
+/// Plans the hand-over of one entry point of one cluster, but for the lists of its files, which the caller writes.
 ///
 /// # Errors
 ///
@@ -34,6 +35,7 @@ use crate::yaml::{EditError, read_documents};
 pub fn hand_over(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
+    lists: &mut Lists,
     one: &Move<'_>,
     succession: &Succession,
     rewritten: &mut Vec<Rewritten>,
@@ -90,7 +92,7 @@ pub fn hand_over(
             values.push(read_documents(&copy).map_err(|error| edit(EditError::new(error.message)))?);
             files.push((file_of(input, old, *position)?, copy));
         }
-        succeed(input, builder, old, &files, stays.is_some())?;
+        succeed(input, builder, lists, old, &files, stays.is_some())?;
         let mut after: Vec<Value> = values.iter().flatten().map(|document| document.root.to_json()).collect();
         after.extend(stays.is_some().then(|| (*old.value).clone()));
         rewritten.push(Rewritten::of(&one.cluster, old, after));

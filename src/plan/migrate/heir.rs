@@ -92,8 +92,9 @@ impl Heir {
         for gone in ["suspend"].into_iter().chain((!self.decryption).then_some("decryption")) {
             remove(editor, expected, gone)?;
         }
+        let components = self.components.iter().map(|component| component.as_str().into());
+        editor.replace_items(&keys(&["spec", "components"]), &components.enumerate().collect::<Vec<_>>())?;
         for (index, component) in self.components.iter().enumerate() {
-            editor.replace_item(&keys(&["spec", "components"]), index, component.as_str())?;
             expected["spec"]["components"][index] = json!(component);
         }
         keep_items(editor, expected, "healthChecks", &self.health_checks)?;

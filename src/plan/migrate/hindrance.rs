@@ -9,6 +9,7 @@ use crate::plan::edit::Builder;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::effective::Parents;
 use crate::plan::migrate::hand_over::hand_over;
+use crate::plan::migrate::lists::Lists;
 use crate::plan::migrate::moving::Move;
 use crate::plan::migrate::standing::moves;
 use crate::plan::migrate::steps::steps;
@@ -32,19 +33,23 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
     active.retain(|one| !hindered.contains_key(&one.whole));
     // Working out what gates hold back takes time in a fleet, and so do steps that end at the first stop.
     let held = held(input);
+    let tried = |some: &[&Move<'_>]| {
+        let succession = Succession::with(input, held.clone(), some);
+        steps(input, &mut Builder::new(input.snapshot), some, &succession, &mut Vec::new())
+    };
+    // Mostly nothing is in the way of all together, and then of none alone.
+    if tried(&active.iter().collect::<Vec<_>>()).is_ok() {
+        return hindered;
+    }
     let all = Succession::with(input, held.clone(), &active.iter().collect::<Vec<_>>());
     active.retain(|one| {
         let mut builder = Builder::new(input.snapshot);
-        let stop = hand_over(input, &mut builder, one, &all, &mut Vec::new()).err();
+        let stop = hand_over(input, &mut builder, &mut Lists::default(), one, &all, &mut Vec::new()).err();
         let is_free = stop.is_none();
         let lasting = stop.filter(|stop| stop.nature == Nature::Lasting);
         hindered.extend(lasting.map(|stop| (one.whole.clone(), stop)));
         is_free
     });
-    let tried = |some: &[&Move<'_>]| {
-        let succession = Succession::with(input, held.clone(), some);
-        steps(input, &mut Builder::new(input.snapshot), some, &succession, &mut Vec::new())
-    };
     while let Err(halt) = tried(&active.iter().collect::<Vec<_>>()) {
         let of_cluster = |one: &&Move<'_>| one.cluster == halt.cluster;
         let mut stops: BTreeMap<RepoPath, Problem> = match &halt.whole {

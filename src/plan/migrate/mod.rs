@@ -15,6 +15,7 @@ mod finish;
 mod hand_over;
 mod heir;
 mod hindrance;
+mod lists;
 pub(crate) mod misplaced;
 mod moving;
 mod part;

@@ -1,14 +1,13 @@
-//! Where new Flux Kustomizations are written, and who lists them.
+//! Where new Flux Kustomizations are written.
 
 use serde_json::Value;
 
 use crate::delivery::Input;
-use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::plan::edit::resources::{Item, respell, rewrite};
-use crate::plan::edit::{Builder, resources};
+use crate::plan::edit::Builder;
+use crate::plan::migrate::lists::Lists;
 use crate::plan::problem::Problem;
-use crate::repo::{File, FluxKustomization, Target};
+use crate::repo::{File, FluxKustomization};
 use crate::yaml::{EditError, cut_documents, read_documents};
 
 /// Finds a Flux Kustomization in its file as the builder has it now.
@@ -45,10 +44,11 @@ pub fn find(builder: &Builder<'_>, one: &FluxKustomization) -> Result<(String, u
 ///
 /// # Errors
 ///
-/// When something stands at a new path, or a list can't be edited.
+/// When something stands at a new path, or the file can't be edited.
 pub fn succeed(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
+    lists: &mut Lists,
     old: &FluxKustomization,
     heirs: &[(RepoPath, String)],
     stays: bool,
@@ -69,56 +69,8 @@ pub fn succeed(
     if !stays {
         builder.remove(&old.file);
     }
-    let folders: Vec<RepoPath> = input.model.graph.referrers(&old.file).cloned().collect();
-    for folder in folders {
-        relist(builder, &folder, &old.file, heirs, stays)?;
-    }
-    Ok(())
-}
-
-/// Lists the successors where the old file is listed.
-fn relist(
-    builder: &mut Builder<'_>,
-    folder: &RepoPath,
-    old: &RepoPath,
-    heirs: &[(RepoPath, String)],
-    stays: bool,
-) -> Result<(), Problem> {
-    let read = |builder: &Builder<'_>| {
-        builder
-            .kustomization(folder)
-            .map_err(|broken| Problem::file(broken.message, folder))?
-            .ok_or_else(|| Problem::file(format!("{folder} lost its kustomization.yaml"), folder))
-    };
-    let kustomization = read(builder)?;
-    let resources = kustomization.resources();
-    let lists = |target: &Target| *target == Target::Path(old.clone());
-    if !resources.iter().any(|reference| lists(&reference.target)) {
-        return Err(Problem::lasting(
-            format!("{} names {old} otherwise than as a resource", kustomization.file),
-            "list it under `resources` and commit that; then give the same command again",
-            Place::file(kustomization.file.clone()),
-        ));
-    }
-    let mut left = heirs.iter();
-    if !stays {
-        let items: Vec<Item> = resources
-            .iter()
-            .map(|reference| match lists(&reference.target) {
-                true => left.next().map_or(Item::Remove, |(path, _)| {
-                    Item::Replace(respell(&reference.text, &path.relative_to(folder)))
-                }),
-                false => Item::Keep,
-            })
-            .collect();
-        let text = rewrite(&kustomization, &items)
-            .map_err(|error| Problem::edit(&kustomization.file, &kustomization.text, &error))?;
-        builder.put(&kustomization.file, &text);
-    }
-    for (path, _) in left {
-        let now = read(builder)?;
-        let text = resources::add(&now, path).map_err(|error| Problem::edit(&now.file, &now.text, &error))?;
-        builder.put(&kustomization.file, &text);
+    for folder in input.model.graph.referrers(&old.file) {
+        lists.succeed(folder, &old.file, heirs.iter().map(|(path, _)| path.clone()).collect(), stays);
     }
     Ok(())
 }

@@ -8,10 +8,12 @@ use crate::plan::Stage;
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
 use crate::plan::migrate::depends::Succession;
+use crate::plan::migrate::hand_over::hand_over;
+use crate::plan::migrate::lists::Lists;
 use crate::plan::migrate::moving::Move;
 use crate::plan::migrate::rewritten::Rewritten;
 use crate::plan::migrate::waiters::rewrite_waiters;
-use crate::plan::migrate::{finish, hand_over, place, watcher};
+use crate::plan::migrate::{finish, place, watcher};
 use crate::plan::problem::{OF_ITS_OWN, Problem};
 
 /// A problem with what it speaks of: one entry point of a cluster, or all of the cluster's.
@@ -38,18 +40,33 @@ pub fn steps(
     let mut notes = Vec::new();
     let stop =
         |of: &Move<'_>, problem| Halt { cluster: of.cluster.clone(), whole: Some(of.whole.clone()), problem };
+    let mut lists = Lists::default();
     for (one, twins) in by_files(active) {
         let before = builder.clone();
-        notes.extend(step(input, builder, one, succession, rewritten).map_err(|problem| stop(one, problem))?);
+        let mut take = |builder: &mut Builder<'_>, one: &Move<'_>| {
+            let mut new = Lists::default();
+            let told = step(input, builder, &mut new, one, succession, rewritten);
+            told.map(|told| (told, new)).map_err(|problem| stop(one, problem))
+        };
+        let (told, new) = take(builder, one)?;
         for twin in twins {
             let mut own = before.clone();
-            step(input, &mut own, twin, succession, rewritten).map_err(|problem| stop(twin, problem))?;
-            if own.now() != builder.now() {
+            let (_, same) = take(&mut own, twin)?;
+            if own.now() != builder.now() || same != new {
                 return Err(stop(twin, differs(twin, one)));
             }
         }
+        notes.extend(told);
+        lists.extend(new);
     }
     let halt = |(cluster, problem)| Halt { cluster, whole: None, problem };
+    if let Some(first) = active.first() {
+        // Whose file it is shows where each is tried alone.
+        lists.write(builder).map_err(|problem| halt((first.cluster.clone(), problem)))?;
+    }
+    if active.iter().any(|one| one.stage == Stage::HandedOver) {
+        finish::clear_umbrellas(input, builder);
+    }
     notes.extend(rewrite_waiters(input, builder, succession, rewritten).map_err(halt)?);
     notes.extend(watcher::rewrite(input, builder, succession).map_err(halt)?);
     Ok(notes)
@@ -76,6 +93,7 @@ fn by_files<'m, 'a>(active: &[&'m Move<'a>]) -> Vec<(&'m Move<'a>, Vec<&'m Move<
 fn step(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
+    lists: &mut Lists,
     one: &Move<'_>,
     succession: &Succession,
     rewritten: &mut Vec<Rewritten>,
@@ -90,7 +108,7 @@ fn step(
                 rewritten.push(Rewritten::of(&one.cluster, old, after.into_iter().collect()));
             }
         }
-        Stage::Restructured => return hand_over::hand_over(input, builder, one, succession, rewritten),
+        Stage::Restructured => return hand_over(input, builder, lists, one, succession, rewritten),
         Stage::HandedOver => {
             finish::finish(builder, one, rewritten)?;
             finish::clear(input, builder, one);

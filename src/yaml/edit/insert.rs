@@ -1,7 +1,7 @@
 //! Where and how new text goes in.
 
 use super::{EditError, Editor, Splice, Step};
-use crate::yaml::block::{NewEntry, NewItem, column, first_on_line, indent};
+use crate::yaml::block::{NewEntry, NewItems, column, first_on_line, indent};
 use crate::yaml::lines;
 use crate::yaml::node::{Node, NodeKind, ScalarStyle};
 use crate::yaml::scalar::ScalarText;
@@ -96,8 +96,8 @@ impl Editor {
         }
     }
 
-    /// Adds an item to a list, or makes a list of a null.
-    pub(super) fn add_item(&self, target: &Step<'_>, item: &NewItem) -> Result<Vec<Splice>, EditError> {
+    /// Adds items to a list, or makes a list of a null.
+    pub(super) fn add_items(&self, target: &Step<'_>, new: &NewItems) -> Result<Vec<Splice>, EditError> {
         let node = target.node;
         match &node.kind {
             NodeKind::Alias { .. } => self.refuse_reference(node)?,
@@ -107,37 +107,37 @@ impl Editor {
         match &node.kind {
             NodeKind::Sequence(items) => match items.as_slice() {
                 [.., last] if node.flow => {
-                    self.only(self.add_flow(node, Some(last), items.len(), &item.flow)?)
+                    self.only(self.add_flow(node, Some(last), items.len(), &new.flow)?)
                 }
                 [first, .., last] | [first @ last] => {
                     let dash = first.dash().ok_or_else(|| EditError::new("the list has no dash"))?;
                     let column = self.column(dash)?;
                     let lines: Vec<String> =
-                        item.lines(self.gap(last)).iter().map(|line| indent(line, column)).collect();
+                        new.lines(self.gap(last)).iter().map(|line| indent(line, column)).collect();
                     // Comments indented deeper than the list's key stand in the list.
                     let least = self.column(target.key.map_or(dash, |key| key.start))? + 1;
                     self.lines_after(node.span.end, Some(least), &lines)
                 }
-                [] => self.start_list(target, item),
+                [] => self.start_list(target, new),
             },
-            NodeKind::Null => self.start_list(target, item),
+            NodeKind::Null => self.start_list(target, new),
             _ => Err(EditError::at("something else than a list stands here", node.span.clone())),
         }
     }
 
     /// Makes a block list of `[]` or null below a key; elsewhere a flow list.
-    fn start_list(&self, target: &Step<'_>, item: &NewItem) -> Result<Vec<Splice>, EditError> {
+    fn start_list(&self, target: &Step<'_>, new: &NewItems) -> Result<Vec<Splice>, EditError> {
         let node = target.node;
-        let flow = format!("[{}]", item.flow);
+        let flow = format!("[{}]", new.flow);
         let Some(key) = target.key.filter(|_| !target.in_flow) else {
             return match (node.span.is_empty(), node.dash(), target.in_flow) {
-                (true, None, false) => self.lines_at_end(&item.lines(1)),
+                (true, None, false) => self.lines_at_end(&new.lines(1)),
                 (true, ..) => self.fill_null(target, &flow),
                 (false, ..) => Ok(vec![Splice { range: node.span.clone(), text: flow }]),
             };
         };
         let column = self.column(key.start)? + self.style().list;
-        let block: Vec<String> = item.lines(1).iter().map(|line| indent(line, column)).collect();
+        let block: Vec<String> = new.lines(1).iter().map(|line| indent(line, column)).collect();
         let mut splices = self.lines_after(node.span.end, None, &block)?;
         if !node.span.is_empty() {
             let colon = lines::after_colon(&self.text, key.span.end).filter(|at| *at <= node.span.start);

@@ -18,7 +18,7 @@ use self::expected::{get_at, push_at, remove_at, set_at};
 pub use self::path::Key;
 use self::path::{Step, item_path, names, show};
 
-use super::block::{NewEntry, NewItem, Style, dedent};
+use super::block::{NewEntry, NewItems, Style, dedent};
 use super::lines;
 use super::node::{Document, Node};
 use super::quote;
@@ -175,18 +175,32 @@ impl Editor {
         self.commit_first(candidates, &expected)
     }
 
-    /// Replaces a scalar item of a list, keeping its comment and, where safe, its quotes.
+    /// Replaces scalar items of a list, all in one edit, keeping their comments and, where safe, their quotes.
     ///
     /// # Errors
     ///
-    /// When there is no such item, or it is no scalar.
-    pub fn replace_item(
-        &mut self,
-        path: &[Key],
-        index: usize,
-        value: impl Into<ScalarText>,
-    ) -> Result<(), EditError> {
-        self.set_scalar(&item_path(path, index), value)
+    /// When there is no such item, or one is no scalar.
+    pub fn replace_items(&mut self, path: &[Key], values: &[(usize, ScalarText)]) -> Result<(), EditError> {
+        let places: Vec<Vec<Key>> = values.iter().map(|(index, _)| item_path(path, *index)).collect();
+        if places.is_empty() {
+            return Ok(());
+        }
+        self.attempt(|editor| {
+            editor.release(path, &places)?;
+            if let Some(error) = editor.merged(path) {
+                return Err(error);
+            }
+            let mut expected = editor.root().to_json();
+            let mut splices = Vec::new();
+            for (place, (_, value)) in places.iter().zip(values) {
+                let (steps, json_path) = editor.walk(place)?;
+                let item = steps.last().filter(|_| steps.len() == place.len() + 1);
+                let item = item.ok_or_else(|| editor.absent(place))?;
+                set_at(&mut expected, &json_path, value.to_json())?;
+                splices.extend(editor.replace_scalar(item, value)?);
+            }
+            editor.commit(splices, &expected)
+        })
     }
 
     /// Removes a key with its value and the comment on its lines.
@@ -314,9 +328,22 @@ impl Editor {
     ///
     /// When something else than a list stands there.
     pub fn append_item(&mut self, path: &[Key], value: impl Into<ScalarText>) -> Result<(), EditError> {
-        let value = value.into();
-        let item = NewItem { content: vec![value.to_yaml()], flow: value.to_yaml() };
-        self.append(path, &item, value.to_json())
+        self.append_items(path, vec![value.into()])
+    }
+
+    /// Adds scalars behind the last item of a list, all in one edit; see [`Editor::append_item`].
+    ///
+    /// # Errors
+    ///
+    /// When something else than a list stands there.
+    pub fn append_items(&mut self, path: &[Key], values: Vec<ScalarText>) -> Result<(), EditError> {
+        let texts: Vec<String> = values.iter().map(ScalarText::to_yaml).collect();
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let flow = texts.join(", ");
+        let items = NewItems { contents: texts.into_iter().map(|text| vec![text]).collect(), flow };
+        self.append(path, &items, values.iter().map(ScalarText::to_json).collect())
     }
 
     /// Adds an item given as YAML lines, indented to fit; in a list in flow style as flow text.
@@ -333,29 +360,31 @@ impl Editor {
             return Err(EditError::new("the new item is not one YAML value"));
         };
         let value = document.root.to_json();
-        let item = NewItem { content, flow: super::flow_text(&value) };
-        self.append(path, &item, value)
+        let items = NewItems { contents: vec![content], flow: super::flow_text(&value) };
+        self.append(path, &items, vec![value])
     }
 
-    fn append(&mut self, path: &[Key], item: &NewItem, value: Value) -> Result<(), EditError> {
+    fn append(&mut self, path: &[Key], items: &NewItems, values: Vec<Value>) -> Result<(), EditError> {
         self.attempt(|editor| {
             editor.release(path, &[])?;
-            editor.add(path, item, value)
+            editor.add(path, items, values)
         })
     }
 
-    fn add(&mut self, path: &[Key], item: &NewItem, value: Value) -> Result<(), EditError> {
+    fn add(&mut self, path: &[Key], items: &NewItems, values: Vec<Value>) -> Result<(), EditError> {
         let (steps, json_path) = self.walk(path)?;
         if let Some(error) = self.merged(path) {
             return Err(error);
         }
         let mut expected = self.root().to_json();
-        push_at(&mut expected, &json_path, value)?;
+        for value in values {
+            push_at(&mut expected, &json_path, value)?;
+        }
         let rest = &path[steps.len() - 1..];
         let candidates = match (rest, steps.last()) {
-            ([], Some(target)) => vec![self.add_item(target, item)?],
+            ([], Some(target)) => vec![self.add_items(target, items)?],
             (_, Some(target)) => {
-                self.add_below(target, rest, &|name, style| NewEntry::list(name, item, style))?
+                self.add_below(target, rest, &|name, style| NewEntry::list(name, items, style))?
             }
             (_, None) => return Err(EditError::new("the path is empty")),
         };

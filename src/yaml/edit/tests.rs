@@ -10,7 +10,7 @@ fn path(text: &str) -> Vec<Key> {
 }
 
 /// Runs one edit written as `set P V`, `del P`, `drop P N,N`, `put P N V`, `add P V`, `raw P LINES`
-/// or `name P V`.
+/// or `name P V`; `puts P N V,N V` and `adds P V,V` are of several items at once.
 fn run(text: &str, edit: &str) -> Result<String, EditError> {
     run_on(Editor::new(text, 0)?, edit)
 }
@@ -28,9 +28,18 @@ fn run_on(mut editor: Editor, edit: &str) -> Result<String, EditError> {
         }
         "put" => {
             let (index, value) = rest.split_once(' ').unwrap();
-            editor.replace_item(&at, index.parse().unwrap(), value)
+            editor.replace_items(&at, &[(index.parse().unwrap(), value.into())])
+        }
+        "puts" => {
+            let item = |text: &str| {
+                let (index, value) = text.split_once(' ').unwrap();
+                (index.parse().unwrap(), value.into())
+            };
+            editor.replace_items(&at, &rest.split(',').map(item).collect::<Vec<_>>())
         }
         "add" => editor.append_item(&at, rest),
+        "adds" => editor
+            .append_items(&at, rest.split(',').filter(|text| !text.is_empty()).map(Into::into).collect()),
         "raw" => editor.append_raw_item(&at, rest),
         "name" => editor.rename_key(&at, rest),
         other => panic!("{other}"),
@@ -73,6 +82,27 @@ fn scalars_are_set_in_place() {
         ("a:\n  - b # c\n  - d\n", "put a 0 x", "a:\n  - x # c\n  - d\n"),
         ("a: yes", "set a no", "a: \"no\""),
         ("\u{feff}a: 1\r\nb: 2\r\n", "set a x", "\u{feff}a: x\r\nb: 2\r\n"),
+    ]);
+}
+
+#[test]
+fn several_items_change_in_one_edit() {
+    check(&[
+        ("a:\n  - b # c\n  - 'd'\n  - e\n", "puts a 0 x,1 z", "a:\n  - x # c\n  - 'z'\n  - e\n"),
+        ("a: [b, c]\n", "puts a 1 x,0 z", "a: [z, x]\n"),
+        ("a:\n- b\n-\n", "puts a 1 x,0 yes", "a:\n- \"yes\"\n- x\n"),
+        ("a:\n  - b # c\n  # d\ne: 1\n", "adds a x,z", "a:\n  - b # c\n  # d\n  - x\n  - z\ne: 1\n"),
+        ("a:\r\n-   b", "adds a x,z", "a:\r\n-   b\r\n-   x\r\n-   z"),
+        ("a: [b]\n", "adds a x,z", "a: [b, x, z]\n"),
+        ("a: [] # c\nb: 1\n", "adds a x,z", "a: # c\n  - x\n  - z\nb: 1\n"),
+        ("b: 1\n", "adds a x,z", "b: 1\na:\n  - x\n  - z\n"),
+        ("b: {}\n", "adds b.a x,z", "b: {a: [x, z]}\n"),
+        ("a: [b] # c\n", "adds a ", "a: [b] # c\n"),
+    ]);
+    refused(&[
+        ("a:\n- b\n", "puts a 0 x,1 z", "the list has 1 items, not 2"),
+        ("a:\n- b\n- [c]\n", "puts a 0 x,1 z", "a list or mapping stands"),
+        ("a: &x [b]\n", "adds a x,z", "anchor"),
     ]);
 }
 
