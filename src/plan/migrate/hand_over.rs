@@ -20,13 +20,14 @@ use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
 use crate::plan::migrate::reader;
 use crate::plan::migrate::rewritten::Rewritten;
+use crate::plan::migrate::spelling;
 use crate::plan::migrate::successor::{name_of, standing};
 use crate::plan::problem::Problem;
 use crate::render::{Object, Request};
 use crate::repo::FluxKustomization;
 use crate::yaml::{EditError, read_documents};
 
-/// Plans the hand-over of one entry point of one cluster.
+/// Plans the hand-over of one entry point of one cluster: what becomes of its Flux Kustomizations, and of whom they need.
 ///
 /// # Errors
 ///
@@ -74,10 +75,7 @@ pub fn hand_over(
                 }
             }
             let heir = Heir {
-                path: crate::plan::edit::resources::respell(
-                    old.said("path").as_str().unwrap_or_default(),
-                    &old.spelt(side),
-                ),
+                path: spelling::path_of(input, one, old, *position, side)?,
                 components: components(old, &one.whole, side),
                 decryption: contents.iter().all(|objects| !objects.iter().any(is_encrypted))
                     || contents[index].iter().any(is_encrypted),
@@ -95,10 +93,15 @@ pub fn hand_over(
         after.extend(stays.is_some().then(|| (*old.value).clone()));
         rewritten.push(Rewritten::of(&one.cluster, old, after));
     }
+    Ok(notes)
+}
+
+/// Leaves in the folder what stays with the old ones.
+pub fn leave_rest(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
+    let stays = one.rest.as_ref().and_then(|rest| rest.text.as_ref());
     if let (Some(text), Some(kustomization)) = (stays, input.model.graph.get(&one.whole)) {
         builder.put(&kustomization.file, text);
     }
-    Ok(notes)
 }
 
 /// The successors of what reads a held source would all read it, and find their folders there only after the opening.

@@ -12,16 +12,17 @@ use crate::plan::migrate::hand_over::hand_over;
 use crate::plan::migrate::moving::Move;
 use crate::plan::migrate::standing::moves;
 use crate::plan::migrate::steps::steps;
-use crate::plan::migrate::{effective, held};
+use crate::plan::migrate::{effective, held, unequal};
 use crate::plan::problem::{Nature, Problem};
 
 /// Gives the entry points among these whose hand-over nothing but an edit by hand would let go on,
 /// each with what is in the way: tried with the code that would do it.
 pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<RepoPath, Problem> {
     let mut active: Vec<Move<'_>> = moves(input);
+    let mut hindered = unequal::problems(input, &active);
+    hindered.retain(|whole, _| wholes.contains(whole));
     active.retain(|one| wholes.contains(&one.whole));
-    let mut hindered: BTreeMap<RepoPath, Problem> =
-        active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))).collect();
+    hindered.extend(active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))));
     active.retain(|one| one.stage == Stage::Restructured);
     let parents = Parents::of(input, &active.iter().collect::<Vec<_>>());
     hindered.extend(

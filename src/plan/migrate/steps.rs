@@ -40,14 +40,21 @@ pub fn steps(
         |of: &Move<'_>, problem| Halt { cluster: of.cluster.clone(), whole: Some(of.whole.clone()), problem };
     for (one, twins) in by_files(active) {
         let before = builder.clone();
-        notes.extend(step(input, builder, one, succession, rewritten).map_err(|problem| stop(one, problem))?);
+        notes.extend(
+            documents(input, builder, one, succession, rewritten).map_err(|stopped| stop(one, stopped))?,
+        );
+        let mut wholes: Vec<&Move<'_>> = vec![one];
         for twin in twins {
             let mut own = before.clone();
-            step(input, &mut own, twin, succession, rewritten).map_err(|problem| stop(twin, problem))?;
+            documents(input, &mut own, twin, succession, rewritten).map_err(|stopped| stop(twin, stopped))?;
             if own.now() != builder.now() {
                 return Err(stop(twin, differs(twin, one)));
             }
+            if wholes.iter().all(|known| known.whole != twin.whole) {
+                wholes.push(twin);
+            }
         }
+        wholes.into_iter().for_each(|one| folders(input, builder, one));
     }
     let halt = |(cluster, problem)| Halt { cluster, whole: None, problem };
     notes.extend(rewrite_waiters(input, builder, succession, rewritten).map_err(halt)?);
@@ -58,13 +65,14 @@ pub fn steps(
 /// Returns the first of those that are written in the same files, each with the others.
 fn by_files<'m, 'a>(active: &[&'m Move<'a>]) -> Vec<(&'m Move<'a>, Vec<&'m Move<'a>>)> {
     let mut found: Vec<(&Move<'_>, Vec<&Move<'_>>)> = Vec::new();
-    let mut of_whole: BTreeMap<&RepoPath, Vec<usize>> = BTreeMap::new();
+    let mut of_file: BTreeMap<&RepoPath, Vec<usize>> = BTreeMap::new();
     for one in active.iter().copied() {
-        let known = of_whole.entry(&one.whole).or_default();
-        match known.iter().find(|position| found[**position].0.is_written_as(one)) {
-            Some(position) => found[*position].1.push(one),
+        let files = one.files();
+        let mut known = files.iter().filter_map(|file| of_file.get(file)).flatten();
+        match known.find(|position| found[**position].0.is_written_as(one)).copied() {
+            Some(position) => found[position].1.push(one),
             None => {
-                known.push(found.len());
+                files.into_iter().for_each(|file| of_file.entry(file).or_default().push(found.len()));
                 found.push((one, Vec::new()));
             }
         }
@@ -72,8 +80,8 @@ fn by_files<'m, 'a>(active: &[&'m Move<'a>]) -> Vec<(&'m Move<'a>, Vec<&'m Move<
     found
 }
 
-/// Takes the next step of one, and gives what people are told.
-fn step(
+/// Takes the next step of one in the files of its Flux Kustomizations, and gives what people are told.
+fn documents(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     one: &Move<'_>,
@@ -91,13 +99,19 @@ fn step(
             }
         }
         Stage::Restructured => return hand_over::hand_over(input, builder, one, succession, rewritten),
-        Stage::HandedOver => {
-            finish::finish(builder, one, rewritten)?;
-            finish::clear(input, builder, one);
-        }
+        Stage::HandedOver => finish::finish(builder, one, rewritten)?,
         Stage::Finished | Stage::NotInGit | Stage::Stuck(_) => {}
     }
     Ok(Vec::new())
+}
+
+/// Takes the step in the folders that these build.
+fn folders(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
+    match one.stage {
+        Stage::Restructured => hand_over::leave_rest(input, builder, one),
+        Stage::HandedOver => finish::clear(input, builder, one),
+        Stage::Unprepared | Stage::Finished | Stage::NotInGit | Stage::Stuck(_) => {}
+    }
 }
 
 /// Two clusters that one file can't serve any more.
