@@ -25,11 +25,8 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
     hindered.extend(active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))));
     active.retain(|one| one.stage == Stage::Restructured);
     let parents = Parents::of(input, &active.iter().collect::<Vec<_>>());
-    hindered.extend(
-        active
-            .iter()
-            .filter_map(|one| Some((one.whole.clone(), effective::overridden(input, one, &parents)?))),
-    );
+    let overridden = effective::all_overridden(input, &active, &parents).into_iter();
+    hindered.extend(overridden.map(|(one, problem)| (one.whole.clone(), problem)));
     active.retain(|one| !hindered.contains_key(&one.whole));
     // Working out what gates hold back takes time in a fleet, and so do steps that end at the first stop.
     let held = held(input);
