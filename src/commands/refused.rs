@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::commands::apply::MOST_ALIKE;
 use crate::diagnostic::Diagnostic;
+use crate::path::RepoPath;
 use crate::plan::{EntryOutcome, Problem};
 
 /// Says of each entry point why it is left as it is; of those that differ in nothing but the folder once, unless all are
@@ -14,10 +15,19 @@ pub fn told(
     make: impl Fn(String) -> Diagnostic,
 ) -> Vec<Diagnostic> {
     let refused = entries.iter().filter_map(|entry| Some((*entry, entry.problem.as_ref()?)));
+    let refused: Vec<(&EntryOutcome, &Problem)> = refused.collect();
+    let mut shared: BTreeMap<Cause, usize> = BTreeMap::new();
+    for (_, problem) in &refused {
+        *shared.entry(cause(None, problem)).or_default() += 1;
+    }
     let mut groups: Vec<Vec<(&EntryOutcome, &Problem)>> = Vec::new();
     let mut known: BTreeMap<Cause, usize> = BTreeMap::new();
     for (entry, problem) in refused {
-        let position = *known.entry(cause(entry, problem)).or_insert(groups.len());
+        // What is the same word by word may name the folders of all.
+        let own = cause(None, problem);
+        let is_shared = shared.get(&own).is_some_and(|count| *count > 1);
+        let key = if is_shared { own } else { cause(Some(&entry.before), problem) };
+        let position = *known.entry(key).or_insert(groups.len());
         if position == groups.len() {
             groups.push(Vec::new());
         }
@@ -37,10 +47,10 @@ pub fn told(
 /// What tells one cause from another.
 type Cause = (String, String, Option<(String, Option<usize>)>);
 
-fn cause(entry: &EntryOutcome, problem: &Problem) -> Cause {
-    let folder = entry.before.as_str();
-    let text = |text: &str| text.replace(folder, "\0");
-    let place = problem.place.as_deref().filter(|place| place.path != entry.before);
+/// Returns it, whatever folder of its own it speaks of.
+fn cause(own: Option<&RepoPath>, problem: &Problem) -> Cause {
+    let text = |text: &str| own.map_or_else(|| text.to_owned(), |own| text.replace(own.as_str(), "\0"));
+    let place = problem.place.as_deref().filter(|place| Some(&place.path) != own);
     let place = place.map(|place| (place.path.to_string(), place.span.as_ref().map(|span| span.start)));
     (text(&problem.reason), text(&problem.remedy()), place)
 }

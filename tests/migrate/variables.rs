@@ -8,7 +8,7 @@ use crate::support::scratch::{Scratch, assert_same};
 /// both. What each root fills in is told by its own `postBuild`.
 fn fleet(web: &str) -> Scratch {
     let scratch = Scratch::empty();
-    scratch.write("windows.yaml", format!("{SPEC}  eu-00: {{}}\n  eu-01: {{}}\n  us-00: {{}}\n"));
+    scratch.write("windows.yaml", format!("{SPEC}  eu-00: {{}}\n  eu-01: {{}}\n  us: {{}}\n"));
     for (region, cluster) in [("eu", "00"), ("eu", "01"), ("us", "00")] {
         let top = format!("clusters/{region}/{cluster}");
         let values =
@@ -109,11 +109,7 @@ fn a_variable_of_several_folders_names_no_side_by_its_name() {
     scratch.replace("common/web.yaml", "${REGION}/${CLUSTER}", "${CLUSTER_PATH}");
     scratch.commit();
     insta::assert_snapshot!(scratch.run(&["split", "--all", "--dry-run"]).stderr);
-    scratch.replace(
-        "windows.yaml",
-        "version: 1\n",
-        "version: 1\nlayout: { entryPoint: \"{path}/{type}\" }\n",
-    );
+    scratch.replace("windows.yaml", "types:\n", "layout: { entryPoint: \"{path}/{type}\" }\ntypes:\n");
     scratch.commit();
     scratch.take(&["split", "--all", "--yes"]);
     scratch.take(&["migrate", "--yes"]);
