@@ -114,5 +114,5 @@ fn a_variable_of_several_folders_names_no_side_by_its_name() {
     scratch.take(&["split", "--all", "--yes"]);
     scratch.take(&["migrate", "--yes"]);
     nothing_is_deleted(&scratch);
-    assert!(scratch.text("common/web-rw.yaml").contains("apps/web/${CLUSTER_PATH}/rw\n"));
+    assert!(scratch.text("common/web-rw.yaml").contains("apps/web/${CLUSTER_PATH}/rw\"\n"));
 }

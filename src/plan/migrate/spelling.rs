@@ -35,7 +35,7 @@ pub fn path_of(
     let text = spelt(input, one, old, position).filter(|text| leads_to(input, old, text, side));
     text.map(|text| respell(said, &text)).ok_or_else(|| {
         Problem::lasting(
-            format!("`{said}` of Flux Kustomization {} can't name {side} by its variables", old.name),
+            format!("`{said}` of Flux Kustomization {} can't name sides by its variables", old.name),
             format!("choose `{{path}}/{{type}}` as `entryPoint` under `layout`\nor {OF_ITS_OWN}"),
             old.place("path"),
         )
