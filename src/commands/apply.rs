@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::cli::{Consent, Format, Writing};
+use crate::commands::refused;
 use crate::commands::workspace::Workspace;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -287,15 +288,10 @@ fn report(output: &Output, plan: &Plan) {
     let divided = entries.iter().filter(|entry| entry.problem.is_none());
     let divided = divided.map(|entry| (entry.cluster.as_str(), entry.told()));
     by_cluster(divided, output.verbose()).iter().for_each(|line| output.say(line));
-    for entry in entries {
-        if let Some(problem) = &entry.problem {
-            // Where nothing else goes on, it is what the command failed of.
-            let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
-            let (before, cluster, reason) = (&entry.before, &entry.cluster, &problem.reason);
-            let told = make(format!("{before} in cluster {cluster} is left as it is: {reason}"));
-            let place = problem.place.as_deref().cloned();
-            output.diagnostics(&[Diagnostic { place, ..told.help(problem.remedy()) }]);
-        }
+    // Where nothing else goes on, it is what the command failed of.
+    let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
+    for told in refused::told(&entries, output.verbose(), make) {
+        output.diagnostics(&[told]);
     }
     for (reasons, count) in folded {
         output.say(&format!("{count} entry points not divided (--verbose names them)"));

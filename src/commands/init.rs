@@ -90,6 +90,9 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
     let exit = apply(&arguments.writing, output, &workspace, &plan, renderer.as_ref(), arguments.format)?;
     // It plans a split, for which nobody waits who hears nothing of it.
     if !global.quiet {
+        if output.progress().is_some() {
+            output.say("Planning the split, to say what will wait. Its builds are kept; to interrupt it loses nothing.");
+        }
         effect(global, &workspace, &plan, renderer.as_ref())?.lines().for_each(|line| output.say(line));
     }
     Ok(exit)

@@ -22,6 +22,7 @@ mod overrides;
 mod plugin;
 mod post;
 mod pr;
+mod refused;
 mod renderer;
 mod schedules;
 mod spec_edit;

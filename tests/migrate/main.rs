@@ -17,6 +17,7 @@ mod removal;
 mod shared;
 #[path = "../support/mod.rs"]
 mod support;
+mod variables;
 
 use divided::{SPEC, divided};
 use support::golden::compare;

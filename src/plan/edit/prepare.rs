@@ -39,10 +39,24 @@ pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> 
     let file = builder.now().file(path).cloned();
     let text = file.as_ref().and_then(File::text);
     let text = text.ok_or_else(|| Problem::file(format!("{path} is no text any more"), path))?;
-    let values = wanted(kustomization)?;
+    let mut values = wanted(kustomization)?;
+    // Another cluster's reading of the same document may have brought it about in this run.
+    let documents = read_documents(text).unwrap_or_default();
+    if let Some(now) = documents.get(kustomization.document) {
+        values.retain(|(path, value)| !written(&now.root, path).is_some_and(|node| is_it(node, value)));
+    }
     let edited = edited(text, kustomization.document, &values);
     builder.put(path, &edited.map_err(|error| Problem::edit(path, text, &error))?);
     Ok(())
+}
+
+/// Tells whether a value is written already.
+fn is_it(node: &Node, value: &ScalarText) -> bool {
+    match value {
+        ScalarText::Bool(value) => node.to_json() == *value,
+        ScalarText::String(value) => node.to_json() == value.as_str(),
+        ScalarText::Int(_) | ScalarText::Null => false,
+    }
 }
 
 /// Stops at a value that the API server refuses: the cluster goes by what it had before.

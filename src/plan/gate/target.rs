@@ -9,6 +9,7 @@ use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::problem::OF_ITS_OWN;
 use crate::repo::FluxKustomization;
+use crate::repo::flux::holds_variable;
 
 /// A Flux Kustomization that no gate can hold back.
 #[derive(Clone, Debug)]
@@ -56,8 +57,16 @@ pub fn shared<'a>(input: &Input<'a>, entry: &'a EntryPoint) -> Option<OutOfReach
                 );
                 return Some(OutOfReach { flux, why, help: "name that cluster under `clusters`" });
             }
-            let other = twin.path.as_ref().filter(|path| Some(*path) != flux.path.as_ref())?;
-            let why = format!("{by}, where it builds {other}. One file can't name the sides of both");
+            // By a variable of that path, one file names the sides of both: what these are, is seen once both are divided.
+            if twin.path == flux.path || twin.path.is_some() && holds_variable(flux.said("path")) {
+                return None;
+            }
+            let why = match &twin.path {
+                Some(other) => {
+                    format!("{by}, where it builds {other}. One file can't name the sides of both")
+                }
+                None => format!("{by}, where Git does not show its path"),
+            };
             Some(OutOfReach { flux, why, help: OF_ITS_OWN })
         })
     })

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -21,10 +21,14 @@ use crate::repo::flux;
 use crate::repo::kustomization::CHANGING;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Kustomization, Reference, Target, built};
+use crate::text::some;
 use crate::yaml::read_documents;
 
 /// What helps where a build that may patch can't be asked.
 const PATCHES: &str = "name the kinds that the patches there are for\nor make the folder build, and go on";
+
+/// How many Flux Kustomizations a problem names at most.
+const MOST: usize = 5;
 
 /// What parents make of old Flux Kustomizations, with what was found out of each parent: most have many children.
 pub struct Parents<'i> {
@@ -79,6 +83,34 @@ impl<'i> Parents<'i> {
 ///
 /// `parents` hold what its parents apply.
 pub fn overridden(input: &Input<'_>, one: &Move<'_>, parents: &Parents<'_>) -> Option<Problem> {
+    Some(match kept(input, one, parents)? {
+        Kept::Otherwise(problem) => problem,
+        Kept::Set(set) => told(&[&set]),
+    })
+}
+
+/// As [`overridden`], of several at once: what one patch does to many has one problem.
+pub fn all_overridden<'m, 'a>(
+    input: &Input<'_>,
+    moves: &'m [Move<'a>],
+    parents: &Parents<'_>,
+) -> Vec<(&'m Move<'a>, Problem)> {
+    let found = moves.iter().filter_map(|one| Some((one, kept(input, one, parents)?)));
+    let found: Vec<(&Move<'_>, Kept)> = found.collect();
+    let mut alike: BTreeMap<_, Vec<&Set>> = BTreeMap::new();
+    for (_, kept) in &found {
+        if let Kept::Set(set) = kept {
+            alike.entry(set.key()).or_default().push(set);
+        }
+    }
+    let problem = |kept: &Kept| match kept {
+        Kept::Otherwise(problem) => problem.clone(),
+        Kept::Set(set) => told(alike.get(&set.key()).map_or(&[set], Vec::as_slice)),
+    };
+    found.iter().map(|(one, kept)| (*one, problem(kept))).collect()
+}
+
+fn kept(input: &Input<'_>, one: &Move<'_>, parents: &Parents<'_>) -> Option<Kept> {
     one.old.iter().find_map(|old| {
         let heirs = (0..input.spec.types.len()).map(|position| heir_name(input, &old.name, position));
         let names: Vec<String> = std::iter::once(old.name.clone()).chain(heirs).collect();
@@ -91,7 +123,42 @@ pub fn overridden(input: &Input<'_>, one: &Move<'_>, parents: &Parents<'_>) -> O
 pub fn any_overridden(input: &Input<'_>, several: &[&FluxKustomization]) -> Option<Problem> {
     let parents = Parents::of_olds(input, several);
     let names: Vec<String> = several.iter().map(|one| one.name.clone()).collect();
-    several.iter().find_map(|one| kept_in_file_alone(input, one, &names, &parents))
+    let found = several.iter().find_map(|one| kept_in_file_alone(input, one, &names, &parents))?;
+    Some(match found {
+        Kept::Otherwise(problem) => problem,
+        Kept::Set(set) => told(&[&set]),
+    })
+}
+
+/// Why one is kept from deleting in its file alone.
+enum Kept {
+    /// A patch sets a field.
+    Set(Set),
+    /// Anything else.
+    Otherwise(Problem),
+}
+
+/// A field that a patch sets otherwise than a file.
+struct Set {
+    /// The one that it sets it of, and its file.
+    of: (String, RepoPath),
+    /// Those that a remedy speaks of.
+    names: Vec<String>,
+    field: &'static str,
+    /// What the field must be.
+    value: &'static str,
+    /// The patch, where only one sets it.
+    patch: Option<Place>,
+    /// The field in the file.
+    place: Place,
+}
+
+impl Set {
+    /// Returns what is the same for all that one patch does it to.
+    fn key(&self) -> (&'static str, &'static str, RepoPath, usize) {
+        let place = self.patch.as_ref().unwrap_or(&self.place);
+        (self.field, self.value, place.path.clone(), place.span.as_ref().map_or(0, |span| span.start))
+    }
 }
 
 /// `names` are those that a remedy speaks of.
@@ -100,10 +167,11 @@ fn kept_in_file_alone(
     old: &FluxKustomization,
     names: &[String],
     parents: &Parents<'_>,
-) -> Option<Problem> {
+) -> Option<Kept> {
     let own = parents.find(old)?;
     sets_otherwise(input, old, names, own.prune, &own.deletion_policy)
-        .or_else(|| unknown(input, old, parents))
+        .map(Kept::Set)
+        .or_else(|| unknown(input, old, parents).map(Kept::Otherwise))
         .or_else(|| by_lists(input, old, names).filter(|_| input.parents(old).is_empty()))
 }
 
@@ -127,7 +195,7 @@ fn unknown(input: &Input<'_>, old: &FluxKustomization, parents: &Parents<'_>) ->
 
 /// Stops by what the topmost kustomizations that list a Flux Kustomization make of it, where nothing in
 /// Git applies them: something outside of Git does.
-fn by_lists(input: &Input<'_>, old: &FluxKustomization, names: &[String]) -> Option<Problem> {
+fn by_lists(input: &Input<'_>, old: &FluxKustomization, names: &[String]) -> Option<Kept> {
     let mut tops = input.model.graph.tops(&old.file);
     tops.retain(|top| may_change_below(input, top));
     let requests: Vec<Request> = tops.iter().map(|top| Request::folder(top.clone())).collect();
@@ -139,46 +207,73 @@ fn by_lists(input: &Input<'_>, old: &FluxKustomization, names: &[String]) -> Opt
                 && value["metadata"]["name"] == *old.name
                 && old.folder_of(spec["path"].as_str().unwrap_or_default()) == old.path;
             let policy = spec["deletionPolicy"].as_str().unwrap_or_default();
-            sets_otherwise(input, old, names, prunes(&spec["prune"]), policy).filter(|_| is_it)
+            sets_otherwise(input, old, names, prunes(&spec["prune"]), policy).filter(|_| is_it).map(Kept::Set)
         }),
-        Err(error) => Some(Problem::lasting(
+        Err(error) => Some(Kept::Otherwise(Problem::lasting(
             format!(
                 "{top}, which lists {}, does not build, and may patch its `prune` and `deletionPolicy`: {error}",
                 old.name
             ),
             PATCHES,
             Place::file(top.clone()),
-        )),
+        ))),
     })
 }
 
-/// Says that what applies a Flux Kustomization lets it delete, if it does.
+/// Returns the field by which what applies a Flux Kustomization lets it delete, if it does.
 fn sets_otherwise(
     input: &Input<'_>,
     old: &FluxKustomization,
     names: &[String],
     prune: bool,
     policy: &str,
-) -> Option<Problem> {
+) -> Option<Set> {
     let (field, value) = match (prune, policy) {
         (true, _) => ("prune", "false"),
         (false, "Orphan") => return None,
         (false, _) => ("deletionPolicy", "\"Orphan\""),
     };
-    let found = setting(input, old, field);
-    let which = found.as_ref().map(|place| format!(" in {}", spelt(place))).unwrap_or_default();
-    Some(Problem::lasting(
-        format!(
-            "{} still deletes objects that leave it: its parent's build overrides `spec.{field}` of {}",
-            old.name, old.file
+    let (patch, place) = (setting(input, old, field), old.place(field));
+    let of = (old.name.clone(), old.file.clone());
+    Some(Set { of, names: names.to_vec(), field, value, patch, place })
+}
+
+/// Says it of all that one patch does it to.
+fn told(sets: &[&Set]) -> Problem {
+    let Some(Set { of, field, value, patch, place, .. }) = sets.first().copied() else {
+        return Problem::default();
+    };
+    let mut names: Vec<&str> = sets.iter().flat_map(|set| &set.names).map(String::as_str).collect();
+    let mut of_all: Vec<&str> = sets.iter().map(|set| set.of.0.as_str()).collect();
+    for list in [&mut names, &mut of_all] {
+        let mut seen = BTreeSet::new();
+        list.retain(|name| seen.insert(*name));
+    }
+    let which = patch.as_ref().map(|place| format!(" in {}", spelt(place))).unwrap_or_default();
+    let (reason, excluded) = match of_all.as_slice() {
+        [name] => (
+            format!(
+                "{name} still deletes objects that leave it: its parent's build overrides `spec.{field}` of {}",
+                of.1
+            ),
+            (*name).to_owned(),
         ),
+        several => (
+            format!(
+                "{} still delete objects that leave them: their parent's build overrides `spec.{field}` of their files",
+                some(several, MOST)
+            ),
+            "them".to_owned(),
+        ),
+    };
+    Problem::lasting(
+        reason,
         format!(
-            "exclude {} from the patch that sets `{field}`{which}\nor add this patch after it until the migration is finished: `{{ target: {{ kind: Kustomization, name: \"{}\" }}, patch: '[{{\"op\": \"add\", \"path\": \"/spec/{field}\", \"value\": {value}}}]' }}`\nthen wait until the cluster has applied that, and go on",
-            old.name,
+            "exclude {excluded} from the patch that sets `{field}`{which}\nor add this patch after it until the migration is finished: `{{ target: {{ kind: Kustomization, name: \"{}\" }}, patch: '[{{\"op\": \"add\", \"path\": \"/spec/{field}\", \"value\": {value}}}]' }}`\nthen wait until the cluster has applied that, and go on",
             names.join("|")
         ),
-        found.unwrap_or_else(|| old.place(field)),
-    ))
+        patch.clone().unwrap_or_else(|| place.clone()),
+    )
 }
 
 /// Tells whether the build of a Flux Kustomization may change Flux Kustomizations in it.

@@ -21,13 +21,15 @@ use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
 use crate::plan::migrate::reader;
 use crate::plan::migrate::rewritten::Rewritten;
+use crate::plan::migrate::spelling;
 use crate::plan::migrate::successor::{name_of, standing};
 use crate::plan::problem::Problem;
 use crate::render::{Object, Request};
 use crate::repo::FluxKustomization;
 use crate::yaml::{EditError, read_documents};
 
-/// Plans the hand-over of one entry point of one cluster, but for the lists of its files, which the caller writes.
+/// Plans the hand-over of one entry point of one cluster: what becomes of its Flux Kustomizations, and of whom they need.
+/// What lists their files is told to `lists`, which the caller writes.
 ///
 /// # Errors
 ///
@@ -76,10 +78,7 @@ pub fn hand_over(
                 }
             }
             let heir = Heir {
-                path: crate::plan::edit::resources::respell(
-                    old.said("path").as_str().unwrap_or_default(),
-                    &old.spelt(side),
-                ),
+                path: spelling::path_of(input, one, old, *position, side)?,
                 components: components(old, &one.whole, side),
                 decryption: contents.iter().all(|objects| !objects.iter().any(is_encrypted))
                     || contents[index].iter().any(is_encrypted),
@@ -97,10 +96,15 @@ pub fn hand_over(
         after.extend(stays.is_some().then(|| (*old.value).clone()));
         rewritten.push(Rewritten::of(&one.cluster, old, after));
     }
+    Ok(notes)
+}
+
+/// Leaves in the folder what stays with the old ones.
+pub fn leave_rest(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
+    let stays = one.rest.as_ref().and_then(|rest| rest.text.as_ref());
     if let (Some(text), Some(kustomization)) = (stays, input.model.graph.get(&one.whole)) {
         builder.put(&kustomization.file, text);
     }
-    Ok(notes)
 }
 
 /// The successors of what reads a held source would all read it, and find their folders there only after the opening.

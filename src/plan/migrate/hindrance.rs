@@ -13,23 +13,21 @@ use crate::plan::migrate::lists::Lists;
 use crate::plan::migrate::moving::Move;
 use crate::plan::migrate::standing::moves;
 use crate::plan::migrate::steps::steps;
-use crate::plan::migrate::{effective, held};
+use crate::plan::migrate::{effective, held, unequal};
 use crate::plan::problem::{Nature, Problem};
 
 /// Gives the entry points among these whose hand-over nothing but an edit by hand would let go on,
 /// each with what is in the way: tried with the code that would do it.
 pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<RepoPath, Problem> {
     let mut active: Vec<Move<'_>> = moves(input);
+    let mut hindered = unequal::problems(input, &active);
+    hindered.retain(|whole, _| wholes.contains(whole));
     active.retain(|one| wholes.contains(&one.whole));
-    let mut hindered: BTreeMap<RepoPath, Problem> =
-        active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))).collect();
+    hindered.extend(active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))));
     active.retain(|one| one.stage == Stage::Restructured);
     let parents = Parents::of(input, &active.iter().collect::<Vec<_>>());
-    hindered.extend(
-        active
-            .iter()
-            .filter_map(|one| Some((one.whole.clone(), effective::overridden(input, one, &parents)?))),
-    );
+    let overridden = effective::all_overridden(input, &active, &parents).into_iter();
+    hindered.extend(overridden.map(|(one, problem)| (one.whole.clone(), problem)));
     active.retain(|one| !hindered.contains_key(&one.whole));
     // Working out what gates hold back takes time in a fleet, and so do steps that end at the first stop.
     let held = held(input);

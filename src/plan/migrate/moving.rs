@@ -1,6 +1,6 @@
 //! One entry point of one cluster on its way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
 use crate::path::RepoPath;
@@ -59,11 +59,15 @@ impl<'a> Move<'a> {
         self.stage != Stage::Finished
     }
 
-    /// Tells whether both are the same step of the same files, of which each cluster has its own reading.
+    /// Tells whether both are the same step of the same files, of which each cluster has its own reading: with a variable in
+    /// its path, of another folder.
     pub fn is_written_as(&self, other: &Move<'_>) -> bool {
-        self.whole == other.whole
-            && self.stage == other.stage
-            && self.all().any(|own| other.all().any(|flux| flux.is_written_as(own)))
+        self.stage == other.stage && self.all().any(|own| other.all().any(|flux| flux.is_written_as(own)))
+    }
+
+    /// Returns the files in which its Flux Kustomizations stand.
+    pub fn files(&self) -> BTreeSet<&'a RepoPath> {
+        self.all().map(|flux| &flux.file).collect()
     }
 
     /// Tells whether its next step is one that edits files.

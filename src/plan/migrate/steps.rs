@@ -8,12 +8,11 @@ use crate::plan::Stage;
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
 use crate::plan::migrate::depends::Succession;
-use crate::plan::migrate::hand_over::hand_over;
 use crate::plan::migrate::lists::Lists;
 use crate::plan::migrate::moving::Move;
 use crate::plan::migrate::rewritten::Rewritten;
 use crate::plan::migrate::waiters::rewrite_waiters;
-use crate::plan::migrate::{finish, place, watcher};
+use crate::plan::migrate::{finish, hand_over, place, watcher};
 use crate::plan::problem::{OF_ITS_OWN, Problem};
 
 /// A problem with what it speaks of: one entry point of a cluster, or all of the cluster's.
@@ -45,19 +44,24 @@ pub fn steps(
         let before = builder.clone();
         let mut take = |builder: &mut Builder<'_>, one: &Move<'_>| {
             let mut new = Lists::default();
-            let told = step(input, builder, &mut new, one, succession, rewritten);
+            let told = documents(input, builder, &mut new, one, succession, rewritten);
             told.map(|told| (told, new)).map_err(|problem| stop(one, problem))
         };
         let (told, new) = take(builder, one)?;
+        let mut wholes: Vec<&Move<'_>> = vec![one];
         for twin in twins {
             let mut own = before.clone();
             let (_, same) = take(&mut own, twin)?;
             if own.now() != builder.now() || same != new {
                 return Err(stop(twin, differs(twin, one)));
             }
+            if wholes.iter().all(|known| known.whole != twin.whole) {
+                wholes.push(twin);
+            }
         }
         notes.extend(told);
         lists.extend(new);
+        wholes.into_iter().for_each(|one| folders(input, builder, one));
     }
     let halt = |(cluster, problem)| Halt { cluster, whole: None, problem };
     if let Some(first) = active.first() {
@@ -75,13 +79,14 @@ pub fn steps(
 /// Returns the first of those that are written in the same files, each with the others.
 fn by_files<'m, 'a>(active: &[&'m Move<'a>]) -> Vec<(&'m Move<'a>, Vec<&'m Move<'a>>)> {
     let mut found: Vec<(&Move<'_>, Vec<&Move<'_>>)> = Vec::new();
-    let mut of_whole: BTreeMap<&RepoPath, Vec<usize>> = BTreeMap::new();
+    let mut of_file: BTreeMap<&RepoPath, Vec<usize>> = BTreeMap::new();
     for one in active.iter().copied() {
-        let known = of_whole.entry(&one.whole).or_default();
-        match known.iter().find(|position| found[**position].0.is_written_as(one)) {
-            Some(position) => found[*position].1.push(one),
+        let files = one.files();
+        let mut known = files.iter().filter_map(|file| of_file.get(file)).flatten();
+        match known.find(|position| found[**position].0.is_written_as(one)).copied() {
+            Some(position) => found[position].1.push(one),
             None => {
-                known.push(found.len());
+                files.into_iter().for_each(|file| of_file.entry(file).or_default().push(found.len()));
                 found.push((one, Vec::new()));
             }
         }
@@ -89,8 +94,8 @@ fn by_files<'m, 'a>(active: &[&'m Move<'a>]) -> Vec<(&'m Move<'a>, Vec<&'m Move<
     found
 }
 
-/// Takes the next step of one, and gives what people are told.
-fn step(
+/// Takes the next step of one in the files of its Flux Kustomizations, and gives what people are told.
+fn documents(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     lists: &mut Lists,
@@ -108,14 +113,22 @@ fn step(
                 rewritten.push(Rewritten::of(&one.cluster, old, after.into_iter().collect()));
             }
         }
-        Stage::Restructured => return hand_over(input, builder, lists, one, succession, rewritten),
-        Stage::HandedOver => {
-            finish::finish(builder, one, rewritten)?;
-            finish::clear(input, builder, one);
+        Stage::Restructured => {
+            return hand_over::hand_over(input, builder, lists, one, succession, rewritten);
         }
+        Stage::HandedOver => finish::finish(builder, one, rewritten)?,
         Stage::Finished | Stage::NotInGit | Stage::Stuck(_) => {}
     }
     Ok(Vec::new())
+}
+
+/// Takes the step in the folders that these build.
+fn folders(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
+    match one.stage {
+        Stage::Restructured => hand_over::leave_rest(input, builder, one),
+        Stage::HandedOver => finish::clear(input, builder, one),
+        Stage::Unprepared | Stage::Finished | Stage::NotInGit | Stage::Stuck(_) => {}
+    }
 }
 
 /// Two clusters that one file can't serve any more.

@@ -1,13 +1,15 @@
 //! Entry points that several clusters apply: of a folder that keeps a rest, or in one file, what moves leaves all of them
 //! at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::delivery::Input;
+use crate::path::RepoPath;
 use crate::plan::Stage;
 use crate::plan::migrate::moving::{Key, Move};
 use crate::plan::migrate::standing::moves;
 use crate::plan::problem::Problem;
+use crate::repo::FluxKustomization;
 
 /// Gives the moves that can't take their step by themselves: another cluster would lose what moves, since it applies
 /// the same folder, or would take the step unasked, since it applies the same file of a Flux Kustomization.
@@ -20,8 +22,18 @@ pub fn apart(
 ) -> BTreeMap<Key, Problem> {
     let going = found.iter().filter(|one| one.edits() && !stopped.contains_key(&one.key()));
     let going: BTreeMap<Key, &Move<'_>> = going.map(|one| (one.key(), one)).collect();
-    let with = |one: &Move<'_>, other: &str| {
-        going.get(&(other.to_owned(), one.whole.clone())).is_some_and(|go| go.stage == one.stage)
+    let all = found.iter().flat_map(|one| one.all().map(move |flux| (std::ptr::from_ref(flux), &one.whole)));
+    let wholes: HashMap<*const FluxKustomization, &RepoPath> = all.collect();
+    let with = |one: &Move<'_>, other: &FluxKustomization, flux: Option<&FluxKustomization>| {
+        let whole = match (flux, wholes.get(&std::ptr::from_ref(other))) {
+            (None, _) => one.whole.clone(),
+            // The path of one that stands in the same file may have variables.
+            (Some(_), Some(whole)) => (*whole).clone(),
+            (Some(_), None) => whole_of(input, other),
+        };
+        let is_with =
+            going.get(&(other.cluster.clone(), whole.clone())).is_some_and(|go| go.stage == one.stage);
+        (is_with, whole)
     };
     let mut stops = BTreeMap::new();
     for one in going.values() {
@@ -29,7 +41,11 @@ pub fn apart(
         let loses = one.stage == Stage::Restructured && one.leaves_rest();
         let losers = input.model.flux_at(&one.whole).filter(|other| loses && other.cluster != one.cluster);
         let mut others = losers.map(|other| (other, None)).chain(twins);
-        if let Some((other, flux)) = others.find(|(other, _)| !with(one, &other.cluster)) {
+        let without = others.find_map(|(other, flux)| match with(one, other, flux) {
+            (true, _) => None,
+            (false, whole) => Some((other, flux, whole)),
+        });
+        if let Some((other, flux, whole)) = without {
             let other = other.cluster.as_str();
             let reason = match flux {
                 None => {
@@ -43,22 +59,27 @@ pub fn apart(
                     flux.name
                 ),
             };
-            stops.insert(one.key(), stop(input, one, other, reason, found, stopped));
+            stops.insert(one.key(), stop(input, (other.to_owned(), whole), reason, found, stopped));
         }
     }
     stops
 }
 
-/// Says what keeps the other cluster from taking the step too.
+/// Returns the entry point that a Flux Kustomization applies, or applies a side of.
+fn whole_of(input: &Input<'_>, flux: &FluxKustomization) -> RepoPath {
+    let path = flux.path.clone().unwrap_or_default();
+    input.sides().get(&path).map(|(whole, _)| whole.clone()).unwrap_or(path)
+}
+
+/// Says what keeps the other cluster from taking the step too, of which the key is given.
 fn stop(
     input: &Input<'_>,
-    one: &Move<'_>,
-    other: &str,
+    key: Key,
     reason: String,
     found: &[Move<'_>],
     stopped: &BTreeMap<Key, Problem>,
 ) -> Problem {
-    let key = (other.to_owned(), one.whole.clone());
+    let other = key.0.as_str();
     let remedy = match (stopped.get(&key), found.iter().any(|found| found.key() == key)) {
         (Some(stop), _) => {
             format!("{other} can't go on: {}\n{}\nlet both go on together", stop.reason, stop.remedy())

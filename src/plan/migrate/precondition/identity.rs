@@ -36,7 +36,8 @@ fn variable(flux: &FluxKustomization) -> Option<Problem> {
     let fields = [
         ("metadata.name", "metadata", &metadata["name"]),
         ("metadata.namespace", "metadata", &namespace),
-        ("spec.path", "path", flux.said("path")),
+        // What applies it may say what a variable there stands for.
+        ("spec.path", "path", flux.spec("path")),
         ("spec.sourceRef.kind", "sourceRef", &source["kind"]),
         ("spec.sourceRef.name", "sourceRef", &source["name"]),
         ("spec.sourceRef.namespace", "sourceRef", &source["namespace"]),
