@@ -8,6 +8,7 @@ use crate::check::code::UNSET_VARIABLE;
 use crate::check::subject::Subject;
 use crate::delivery::Applied;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::repo::FluxKustomization;
 use crate::repo::post_build::{SUBSTITUTE, is_kept_out};
 
 /// Finds variables in objects under a `postBuild` that sets all of its variables in place.
@@ -30,12 +31,14 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             .flatten()
             .map(|(name, _)| name.as_str())
             .collect();
+        let own = left_to_parents(subject, flux, &set);
         for applied in &delivery.objects {
             if is_kept_out(applied.value()) || applied.value().get("sops").is_some() {
                 continue;
             }
             let mut names = BTreeSet::new();
             unset(applied.value(), &set, &mut names);
+            names.retain(|name| !own.contains(name));
             if names.is_empty() {
                 continue;
             }
@@ -58,6 +61,22 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// Gives the variables that a Flux Kustomization's own `spec` holds, as in its patches, and that a `postBuild` of whoever
+/// applies it replaces before it is read: they are told of that object, and never reach what it builds.
+fn left_to_parents(
+    subject: &Subject<'_>,
+    flux: &FluxKustomization,
+    set: &BTreeSet<&str>,
+) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut parents = subject.model.parents(flux).into_iter();
+    if !is_kept_out(&flux.effective) && parents.any(|parent| parent.spec("postBuild").is_object()) {
+        let fields = flux.effective["spec"].as_object().into_iter().flatten();
+        fields.filter(|(key, _)| *key != "postBuild").for_each(|(_, field)| unset(field, set, &mut found));
+    }
+    found
 }
 
 /// Points at the first of the variables in the file that declares the object.

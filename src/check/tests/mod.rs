@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use cases::{CASES, Case};
 use changes::CHANGES;
 use gate_cases::GATE_CASES;
-use repository::{Files, edited, findings};
+use repository::{Edit, Files, edited, findings};
 
 use crate::check::CODES;
 use crate::diagnostic::render;
@@ -119,6 +119,26 @@ fn a_broken_file_does_not_stop_the_rest() {
     assert!(told.contains(&"GW033 apps/rt/service.yaml:0".to_owned()), "{told:?}");
     assert!(told.contains(&"GW019 apps/rw/release.yaml:6".to_owned()), "{told:?}");
     assert!(!render(&found, false, 100).contains('\u{1b}'));
+}
+
+#[test]
+fn a_variable_that_comes_with_a_patch_is_told_of_the_flux_kustomization_alone() {
+    let sync = "clusters/edge/flux-system/gotk-sync.yaml";
+    let of_parent =
+        (sync, "./clusters/edge\n", "./clusters/edge\n  postBuild: { substitute: { ZONE: a } }\n");
+    let patched = (
+        "clusters/edge/apps.yaml",
+        "5m # apps-rt",
+        "5m\n  postBuild: { substitute: { ZONE: a } }\n  patches: [{ target: { kind: ConfigMap }, patch: '[{\"op\": \"add\", \"path\": \"/data/b\", \"value\": \"${REGION}\"}]' }]",
+    );
+    let told = |edits: &[Edit]| {
+        let (told, _) = findings(&[edited(&[edits])], None).remove(0);
+        told.into_iter().filter(|told| told.starts_with("GW030")).collect::<Vec<_>>()
+    };
+    let alone = told(&[patched]);
+    assert!(matches!(&alone[..], [one] if one.starts_with("GW030 apps/rt/settings.yaml")), "{alone:?}");
+    let both = told(&[of_parent, patched]);
+    assert!(matches!(&both[..], [one] if one.starts_with("GW030 clusters/edge/apps.yaml")), "{both:?}");
 }
 
 #[test]
