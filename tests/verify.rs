@@ -114,7 +114,7 @@ fn an_undivided_entry_point_with_a_remote_base_is_unknown() {
     scratch.write(&format!("{ENTRY}/kustomization.yaml"), list).commit();
     let words = [
         "clusters/edge-02/apps (edge-02): unknown, 0 objects",
-        "clusters/edge-02/apps is not divided and not checked: ",
+        "clusters/edge-02/apps is not checked: ",
         "needs the remote base `https://example.com/base.yaml`",
     ];
     let entry = verified(&scratch, 0, &[], &words);

@@ -1,5 +1,7 @@
 //! `verify` and `verify --base REV`.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ use crate::delivery::Input;
 use crate::error::Error;
 use crate::output::Output;
 use crate::spec;
-use crate::text::count;
+use crate::text::{count, some};
 use crate::verify::{Check, Difference, verify, verify_since};
 
 /// Arguments of `verify`.
@@ -70,12 +72,39 @@ fn text(checks: &[Check], all: bool) -> String {
             let id = id.as_ref().map(|id| format!("{id} ")).unwrap_or_default();
             text.push_str(&format!("  {id}{difference}\n"));
         }
+        notes(check, all, &mut text);
     }
     if is_folded {
         text.push_str(&format!("{not_split} entry points: not split (--verbose names them)\n"));
     }
     text.extend(success(checks));
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
+}
+
+/// Adds what a step changes on purpose: objects of which the same is said in one line, and not `all` the lines where
+/// they are many.
+fn notes(check: &Check, all: bool, text: &mut String) {
+    let mut by_text: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+    for (id, note) in &check.notes {
+        by_text.entry((note.as_str(), note.to_string())).or_default().push(id.to_string());
+    }
+    let most = if all { usize::MAX } else { MOST_ALIKE };
+    let mut lines: BTreeMap<&str, Vec<(String, Vec<String>)>> = BTreeMap::new();
+    for ((kind, note), ids) in by_text {
+        lines.entry(kind).or_default().push((note, ids));
+    }
+    for lines in lines.into_values() {
+        for (note, ids) in lines.iter().take(most) {
+            text.push_str(&format!("  note: {} {note}\n", some(ids, most)));
+        }
+        let left: usize = lines.iter().skip(most).map(|(_, ids)| ids.len()).sum();
+        if left > 0 {
+            text.push_str(&format!(
+                "  note: so with {} (--verbose names them)\n",
+                count(left, "more object")
+            ));
+        }
+    }
 }
 
 /// Says in a line that nothing is wrong; `None` where something is, or is not known.

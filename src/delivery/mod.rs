@@ -83,7 +83,7 @@ pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::{BuiltJob, Closings};
 pub use cluster::ClusterKey;
 pub use clusters::{BOOTSTRAP, Cluster, ClusterFolders, Clusters, Known, Reached};
-pub use comparison::{Change, Comparison, Kind, Outcome, Pair, World};
+pub use comparison::{Change, Comparison, Kind, Outcome, Pair, World, build_all};
 pub use counterpart::counterparts;
 pub use entry_point::{EntryPoint, Role};
 pub use fetched::{Artifact, Ignore, is_ignore_file};

@@ -18,7 +18,7 @@ mod shared;
 #[path = "../support/mod.rs"]
 mod support;
 
-use divided::{SPEC, divided};
+use divided::{SPEC, divided, nothing_differs};
 use support::golden::compare;
 use support::scratch::{Scratch, assert_same};
 
@@ -32,6 +32,7 @@ fn step(scratch: &Scratch, next: &str) {
     let again = scratch.run(&["migrate", "--yes", "--allow-dirty"]);
     assert!(matches!(again.code, 0 | 5) && again.stdout.is_empty(), "{again:?}");
     scratch.commit();
+    nothing_differs(scratch);
     assert_eq!(scratch.expect(0, &["sync", "--yes"]).stdout, "", "sync found something to change");
     assert_same(&written, &scratch.tree(), "a second run wrote");
 }
@@ -74,9 +75,11 @@ fn a_fleet_moves_cluster_by_cluster() {
     assert!(scratch.text("clusters/south/apps.yaml").contains("prune: false"));
     assert!(!scratch.top().join("clusters/north/apps.yaml").exists());
     scratch.commit();
+    nothing_differs(&scratch);
     let run = scratch.expect(0, &["migrate", "--cluster", "south", "--yes"]);
     assert!(!run.stderr.contains("north"), "{}", run.stderr);
     scratch.commit();
+    nothing_differs(&scratch);
     step(&scratch, "this step: finish");
     compare(&scratch, "overlays-finished");
     let run = scratch.expect(2, &["migrate", "--cluster", "nroth"]);
