@@ -128,7 +128,7 @@ impl Check {
             .collect();
         let worst = self.differences.iter().map(|(_, difference)| difference).min();
         let notes = self.notes.iter().map(
-            |(id, note)| json!({ "object": id.to_string(), "kind": note.as_str(), "text": note.to_string() }),
+            |(id, note)| json!({ "object": id.to_string(), "kind": note.as_str(), "text": note.told(false) }),
         );
         json!({
             "cluster": self.cluster,

@@ -281,3 +281,50 @@ fn a_broken_file_in_the_root_of_a_flux_instance_is_told() {
     let told = scratch.expect(0, &["clusters"]).stdout;
     assert!(told.contains("clusters/new, does not build: "), "{told}");
 }
+
+/// A Flux Kustomization of the sample that is gone takes nothing with it where another one has its objects.
+#[test]
+fn since_a_revision_a_flux_kustomization_left() {
+    let scratch = handed_over();
+    let file = "clusters/edge-02/flux/apps-rt.yaml";
+    let new = scratch.text(file).replace("name: apps-rt", "name: first");
+    scratch.write("clusters/edge-02/flux/first.yaml", new);
+    std::fs::remove_file(scratch.top().join(file)).unwrap();
+    let rw = "clusters/edge-02/flux/apps-rw.yaml";
+    scratch.write(rw, scratch.text(rw).replace("interval: 10m", "interval: 10m\n  suspend: true"));
+    let run = scratch.expect(0, &["verify", "--base", "HEAD"]);
+    insta::assert_snapshot!(run.stdout);
+    // What only it applied is lost, and so is it.
+    scratch.commit();
+    std::fs::remove_file(scratch.top().join("clusters/edge-02/flux/first.yaml")).unwrap();
+    let run = scratch.expect(5, &["verify", "--base", "HEAD"]);
+    insta::assert_snapshot!(run.stdout);
+    scratch.git(&["checkout", "--quiet", "."]);
+    scratch.replace(rw, "interval: 10m", "interval: 20m");
+    let run = scratch.expect(1, &["verify", "--base", "HEAD"]);
+    assert!(run.stdout.contains("changed: spec.interval from \"10m\" to \"20m\""), "{}", run.stdout);
+}
+
+/// Whatever a cluster gets counts, not its apps alone.
+#[test]
+fn since_a_revision_an_object_of_the_infrastructure_went() {
+    let scratch = divided();
+    let list = "clusters/edge-01/infra/kustomization.yaml";
+    scratch.write(list, "resources: []\n");
+    let run = scratch.expect(5, &["verify", "--base", "HEAD"]);
+    insta::assert_snapshot!(run.stdout);
+}
+
+/// Gates come and go, and no object with them.
+#[test]
+fn since_a_revision_gates_came_and_went() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", SPEC).commit();
+    scratch.take(&["sync", "--yes"]);
+    let run = scratch.expect(0, &["verify", "--base", "HEAD~1"]);
+    insta::assert_snapshot!(run.stdout);
+    scratch.write("windows.yaml", SPEC.replace(": {}\n  edge", ": { hasGate: false }\n  edge")).commit();
+    scratch.take(&["sync", "--allow-deletion", "--yes"]);
+    let run = scratch.expect(0, &["verify", "--base", "HEAD~1"]);
+    insta::assert_snapshot!(run.stdout);
+}

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::output::Output;
 use crate::spec;
 use crate::text::{count, some};
-use crate::verify::{Check, Difference, verify, verify_since};
+use crate::verify::{Check, Difference, Note, verify, verify_since};
 
 /// Arguments of `verify`.
 #[derive(Args, Debug)]
@@ -84,18 +84,19 @@ fn text(checks: &[Check], all: bool) -> String {
 /// Adds what a step changes on purpose: objects of which the same is said in one line, and not `all` the lines where
 /// they are many.
 fn notes(check: &Check, all: bool, text: &mut String) {
-    let mut by_text: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+    let mut alike: BTreeMap<&Note, Vec<String>> = BTreeMap::new();
     for (id, note) in &check.notes {
-        by_text.entry((note.as_str(), note.to_string())).or_default().push(id.to_string());
+        alike.entry(note).or_default().push(id.to_string());
+    }
+    let mut kinds: BTreeMap<&str, Vec<(&Note, Vec<String>)>> = BTreeMap::new();
+    for (note, ids) in alike {
+        kinds.entry(note.as_str()).or_default().push((note, ids));
     }
     let most = if all { usize::MAX } else { MOST_ALIKE };
-    let mut lines: BTreeMap<&str, Vec<(String, Vec<String>)>> = BTreeMap::new();
-    for ((kind, note), ids) in by_text {
-        lines.entry(kind).or_default().push((note, ids));
-    }
-    for lines in lines.into_values() {
+    for lines in kinds.into_values() {
         for (note, ids) in lines.iter().take(most) {
-            text.push_str(&format!("  note: {} {note}\n", some(ids, most)));
+            let line = format!("  note: {} {}\n", some(ids, most), note.told(ids.len() > 1));
+            text.push_str(&line);
         }
         let left: usize = lines.iter().skip(most).map(|(_, ids)| ids.len()).sum();
         if left > 0 {

@@ -1,7 +1,5 @@
 //! What a step changes on purpose, so that it is told and no fault.
 
-use std::fmt;
-
 use crate::delivery::Kind;
 
 /// What became of an object that only decides who applies the others, and when.
@@ -29,17 +27,19 @@ impl Note {
     }
 }
 
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Note {
+    /// Says it, of one object or of `many`.
+    pub fn told(&self, many: bool) -> String {
+        let (is, its) = if many { ("are", "their") } else { ("is", "its") };
         match self {
-            Note::Succeeded(names) if names.is_empty() => f.write_str("is gone with its objects"),
-            Note::Succeeded(names) => write!(f, "is gone: its objects belong to {}", names.join(", ")),
-            Note::Successor(names) if names.is_empty() => f.write_str("is new"),
-            Note::Successor(names) => write!(f, "is new: it applies objects of {}", names.join(", ")),
+            Note::Succeeded(names) if names.is_empty() => format!("{is} gone with {its} objects"),
+            Note::Succeeded(names) => format!("{is} gone: {its} objects belong to {}", names.join(", ")),
+            Note::Successor(names) if names.is_empty() => format!("{is} new"),
+            Note::Successor(names) => format!("{is} new, with objects of {}", names.join(", ")),
             Note::Adjusted(field, before, after) => {
-                write!(f, "changed: {field} from {} to {}", shown(before), shown(after))
+                format!("changed: {field} from {} to {}", shown(before), shown(after))
             }
-            Note::Gate(kind) => write!(f, "{} with the gate", kind.as_str()),
+            Note::Gate(kind) => format!("{} with the gate", kind.as_str()),
         }
     }
 }
