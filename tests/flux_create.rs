@@ -139,11 +139,10 @@ fn folders_of_one_name_get_names_of_their_own() {
     for cluster in ["edge-01", "edge-02"] {
         std::fs::remove_dir_all(scratch.top().join(format!("clusters/{cluster}/flux"))).unwrap();
     }
-    let list = scratch.text("clusters/edge-01/apps/kustomization.yaml");
-    let web = scratch.text("clusters/edge-01/apps/web/kustomization.yaml");
-    let other = web.replace("../../../../apps/web", "../../../../../apps/web");
-    scratch.write("clusters/edge-01/tenants/apps/kustomization.yaml", list);
-    scratch.write("clusters/edge-01/tenants/apps/web/kustomization.yaml", other + "nameSuffix: -tenants\n");
+    let folder = "clusters/edge-01/tenants/apps";
+    scratch.write(&format!("{folder}/kustomization.yaml"), "resources: [web]\n");
+    let web = "namespace: tenants\nresources: [../../../../../apps/web]\n";
+    scratch.write(&format!("{folder}/web/kustomization.yaml"), web);
     scratch.commit();
     scratch.take(&[
         "init",
