@@ -328,3 +328,29 @@ fn since_a_revision_gates_came_and_went() {
     let run = scratch.expect(0, &["verify", "--base", "HEAD~1"]);
     insta::assert_snapshot!(run.stdout);
 }
+
+/// A second Flux Kustomization over a folder doubles what stands there, and what is new in it has both as well.
+#[test]
+fn since_a_revision_a_folder_got_a_second_owner() {
+    let scratch = handed_over();
+    let rw = "clusters/edge-02/flux/apps-rw.yaml";
+    let copy = scratch.text(rw).replace("name: apps-rw", "name: copy");
+    scratch.write("clusters/edge-02/flux/copy.yaml", copy);
+    let run = scratch.expect(5, &["verify", "--base", "HEAD"]);
+    let twice = "is applied by clusters/edge-02/apps/apps-rw and by clusters/edge-02/apps/apps-rw";
+    assert!(run.stdout.contains(twice), "{}", run.stdout);
+    scratch.commit();
+    scratch
+        .write("apps/web/web-rw/extra.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: extra\n")
+        .replace(
+            "apps/web/web-rw/kustomization.yaml",
+            "  - service.yaml",
+            "  - service.yaml\n  - extra.yaml",
+        );
+    let run = scratch.expect(1, &["verify", "--base", "HEAD"]);
+    assert!(
+        run.stdout.contains("Secret web/extra is new in clusters/edge-02/apps/apps-rw"),
+        "{}",
+        run.stdout
+    );
+}

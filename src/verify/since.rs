@@ -85,12 +85,14 @@ impl<'a> Since<'a> {
         }
         for ((target, id), folders) in &self.after.applied {
             let was = self.before.applied.get(&(target.clone(), id.clone())).map_or(0, Vec::len);
+            // What is new in a folder that several apply has no owner less than the others there.
+            let is_alone = was == 0 && folders.iter().all(|folder| Some(folder) == folders.first());
             if let [first, _, ..] = &folders[..]
                 && folders.len() > was
+                && !is_alone
             {
                 let outcome = found.entry((self.whole(first), target.0.clone())).or_default();
-                let folders = folders.iter().collect::<BTreeSet<_>>().into_iter().cloned().collect();
-                outcome.differences.push((Some(id.clone()), Difference::Doubled(folders)));
+                outcome.differences.push((Some(id.clone()), Difference::Doubled(folders.clone())));
             }
         }
         self.found = found;
