@@ -289,17 +289,17 @@ fn since_a_revision_a_flux_kustomization_left() {
     let file = "clusters/edge-02/flux/apps-rt.yaml";
     let new = scratch.text(file).replace("name: apps-rt", "name: first");
     scratch.write("clusters/edge-02/flux/first.yaml", new);
-    std::fs::remove_file(scratch.top().join(file)).unwrap();
+    scratch.git(&["rm", "--quiet", file]);
     let rw = "clusters/edge-02/flux/apps-rw.yaml";
     scratch.write(rw, scratch.text(rw).replace("interval: 10m", "interval: 10m\n  suspend: true"));
     let run = scratch.expect(0, &["verify", "--base", "HEAD"]);
     insta::assert_snapshot!(run.stdout);
     // What only it applied is lost, and so is it.
     scratch.commit();
-    std::fs::remove_file(scratch.top().join("clusters/edge-02/flux/first.yaml")).unwrap();
+    scratch.git(&["rm", "--quiet", "clusters/edge-02/flux/first.yaml"]);
     let run = scratch.expect(5, &["verify", "--base", "HEAD"]);
     insta::assert_snapshot!(run.stdout);
-    scratch.git(&["checkout", "--quiet", "."]);
+    scratch.git(&["reset", "--quiet", "--hard"]);
     scratch.replace(rw, "interval: 10m", "interval: 20m");
     let run = scratch.expect(1, &["verify", "--base", "HEAD"]);
     assert!(run.stdout.contains("changed: spec.interval from \"10m\" to \"20m\""), "{}", run.stdout);
