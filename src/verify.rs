@@ -1,14 +1,16 @@
 //! The proof at any time: whether entry points and their sides agree, and what changed since a
 //! revision.
 
+mod note;
 mod parts;
+mod since;
+mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Artifact, EntryPoint};
-use crate::delivery::{Input, Sides, builds, rebuilt};
+use crate::delivery::{EntryPoint, Input, Sides, builds, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::gate::Carriers;
 use crate::plan::migrate::misplaced::misplaced_in;
@@ -18,7 +20,11 @@ use crate::render::{Object, RenderError, Request};
 use crate::repo::listing::has_list;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{Kustomization, Snapshot};
-use crate::verify::parts::{Appliers, Part, applied, sides, views, wholes};
+use crate::verify::note::shown;
+use crate::verify::parts::{Appliers, Part, sides, views, wholes};
+
+pub use note::Note;
+pub use since::verify_since;
 
 /// What became of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,7 +43,7 @@ pub enum Difference {
     Added(RepoPath),
     /// The folder does not build.
     Unbuildable(RepoPath, String),
-    /// The folder, which is not divided, can't be built without what is elsewhere.
+    /// What the folder makes is not known: it can't be built without what is elsewhere, or Git does not tell.
     Unknown(RepoPath, String),
 }
 
@@ -81,13 +87,12 @@ impl std::fmt::Display for Difference {
             }
             Difference::Moved(before, after) => write!(f, "moved from {before} to {after}"),
             Difference::Changed(field, before, after) => {
-                let shown = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
                 write!(f, "changed: {field} from {} to {}", shown(before), shown(after))
             }
             Difference::Added(folder) => write!(f, "is new in {folder}"),
             Difference::Unbuildable(folder, message) => write!(f, "{folder} does not build: {message}"),
             Difference::Unknown(folder, message) => {
-                write!(f, "{folder} is not divided and not checked: {message}")
+                write!(f, "{folder} is not checked: {message}")
             }
         }
     }
@@ -106,6 +111,8 @@ pub struct Check {
     pub is_compared: bool,
     /// Nothing, or every difference; without an object where a folder does not build.
     pub differences: Vec<(Option<ObjectId>, Difference)>,
+    /// What a step changes on purpose, since a revision.
+    pub notes: Vec<(ObjectId, Note)>,
 }
 
 impl Check {
@@ -120,12 +127,16 @@ impl Check {
             })
             .collect();
         let worst = self.differences.iter().map(|(_, difference)| difference).min();
+        let notes = self.notes.iter().map(
+            |(id, note)| json!({ "object": id.to_string(), "kind": note.as_str(), "text": note.told(false) }),
+        );
         json!({
             "cluster": self.cluster,
             "path": self.path.to_string(),
             "objects": self.objects,
             "status": worst.map_or(if self.is_compared { "equal" } else { "not-split" }, Difference::as_str),
             "differences": differences,
+            "notes": notes.collect::<Vec<Value>>(),
         })
     }
 }
@@ -154,7 +165,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
         differences.sort();
         differences.dedup();
         let is_compared = !sides.is_empty();
-        Check { cluster: clusters.named(), path, objects: count, is_compared, differences }
+        Check { cluster: clusters.named(), path, objects: count, is_compared, differences, notes: Vec::new() }
     };
     wholes(input).into_iter().map(check).collect()
 }
@@ -207,44 +218,6 @@ fn gate_objects(input: &Input<'_>, carriers: &Carriers, sides: &[Part]) -> BTree
     let requests: Vec<Request> = folders.map(Request::folder).collect();
     let objects = input.renderer.render(input.snapshot, &requests).into_iter().flatten().flatten();
     objects.map(|object| ObjectId::of(&object.value)).collect()
-}
-
-/// Compares what each cluster applies with what it applied in another tree.
-pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
-    let mut all = wholes(before);
-    all.extend(wholes(after));
-    let check = |(path, clusters): (RepoPath, Appliers)| {
-        let [old_parts, new_parts] = [before, after].map(|input| applied(input, &path, &clusters.first));
-        let (old_views, new_views) = (views(before, &path, &old_parts), views(after, &path, &new_parts));
-        let (mut count, mut differences) = (0, Differences::new());
-        for artifact in old_views.union(&new_views) {
-            let files = |input: &Input<'_>, views: &BTreeSet<Option<&Artifact>>| {
-                // A source that is new, or no more, is compared with the first of the others.
-                let own = views.get(artifact).or_else(|| views.first()).copied().flatten();
-                input.model.delivered.files(input.snapshot, own)
-            };
-            let files = [files(before, &old_views), files(after, &new_views)];
-            let (old, broken) = rendered(before, &files[0], &path, &old_parts);
-            let (new_types, parts) = parts_of(after, &files[1], &path, &new_parts, false);
-            count = count.max(old.len());
-            if broken.iter().any(|(_, difference)| matches!(difference, Difference::Unbuildable(..))) {
-                continue;
-            }
-            differences.extend(against(&old, &parts));
-            let (old_types, _) = parts_of(before, &files[0], &path, &old_parts, false);
-            for (id, was) in &old_types {
-                if let Some(is) = new_types.get(id)
-                    && was != is
-                {
-                    differences.push((Some(id.clone()), Difference::Moved(was.clone(), is.clone())));
-                }
-            }
-        }
-        differences.sort();
-        differences.dedup();
-        Check { cluster: clusters.named(), path, objects: count, is_compared: true, differences }
-    };
-    all.into_iter().map(check).collect()
 }
 
 /// Gives the builds of some folders, each as its own Flux Kustomization builds it; or all `alike`, as the one

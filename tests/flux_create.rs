@@ -131,3 +131,50 @@ fn a_cluster_that_the_spec_lacks_is_named() {
     let run = scratch.expect(2, &["flux-create", "--cluster", "edge-1"]);
     assert!(run.stderr.contains("the spec has no cluster `edge-1`"), "{}", run.stderr);
 }
+
+/// Two folders of one name would replace one another's Flux Kustomization.
+#[test]
+fn folders_of_one_name_get_names_of_their_own() {
+    let scratch = Scratch::fixture("sample");
+    for cluster in ["edge-01", "edge-02"] {
+        std::fs::remove_dir_all(scratch.top().join(format!("clusters/{cluster}/flux"))).unwrap();
+    }
+    let folder = "clusters/edge-01/tenants/apps";
+    scratch.write(&format!("{folder}/kustomization.yaml"), "resources: [web]\n");
+    let web = "namespace: tenants\nresources: [../../../../../apps/web]\n";
+    scratch.write(&format!("{folder}/web/kustomization.yaml"), web);
+    scratch.commit();
+    scratch.take(&[
+        "init",
+        "--yes",
+        "--open",
+        "0 22 * * SAT",
+        "--close",
+        "0 4 * * SUN",
+        "--time-zone",
+        "UTC",
+    ]);
+    for divide in [false, true] {
+        if divide {
+            scratch.take(&["split", "--all", "--yes"]);
+        }
+        let script = scratch.expect(0, &["flux-create", "--cluster", "edge-01"]).stdout;
+        let names: Vec<&str> =
+            script.lines().filter_map(|line| line.strip_prefix("flux create kustomization ")).collect();
+        let names: Vec<&str> = names.iter().filter_map(|line| line.split(' ').next()).collect();
+        let expected = match divide {
+            false => vec!["edge-01-apps", "tenants-apps"],
+            true => vec!["edge-01-apps-rt", "edge-01-apps-rw", "tenants-apps-rt", "tenants-apps-rw"],
+        };
+        assert_eq!(
+            names.into_iter().filter(|name| name.contains("apps")).collect::<Vec<_>>(),
+            expected,
+            "{script}"
+        );
+    }
+    let told = scratch.expect(0, &["migrate", "--cluster", "edge-01"]).stderr;
+    for name in ["edge-01-apps", "tenants-apps"] {
+        assert!(told.contains(&format!("fi' sh {name} flux-system\n")), "{told}");
+        assert!(told.contains(&format!("flux create kustomization {name}-rw ")), "{told}");
+    }
+}

@@ -114,7 +114,7 @@ fn an_undivided_entry_point_with_a_remote_base_is_unknown() {
     scratch.write(&format!("{ENTRY}/kustomization.yaml"), list).commit();
     let words = [
         "clusters/edge-02/apps (edge-02): unknown, 0 objects",
-        "clusters/edge-02/apps is not divided and not checked: ",
+        "clusters/edge-02/apps is not checked: ",
         "needs the remote base `https://example.com/base.yaml`",
     ];
     let entry = verified(&scratch, 0, &[], &words);
@@ -280,4 +280,77 @@ fn a_broken_file_in_the_root_of_a_flux_instance_is_told() {
     assert!(told.contains("error[GW033]: clusters/new/more.yaml is not valid YAML"), "{told}");
     let told = scratch.expect(0, &["clusters"]).stdout;
     assert!(told.contains("clusters/new, does not build: "), "{told}");
+}
+
+/// A Flux Kustomization of the sample that is gone takes nothing with it where another one has its objects.
+#[test]
+fn since_a_revision_a_flux_kustomization_left() {
+    let scratch = handed_over();
+    let file = "clusters/edge-02/flux/apps-rt.yaml";
+    let new = scratch.text(file).replace("name: apps-rt", "name: first");
+    scratch.write("clusters/edge-02/flux/first.yaml", new);
+    scratch.git(&["rm", "--quiet", file]);
+    let rw = "clusters/edge-02/flux/apps-rw.yaml";
+    scratch.write(rw, scratch.text(rw).replace("interval: 10m", "interval: 10m\n  suspend: true"));
+    let run = scratch.expect(0, &["verify", "--base", "HEAD"]);
+    insta::assert_snapshot!(run.stdout);
+    // What only it applied is lost, and so is it.
+    scratch.commit();
+    scratch.git(&["rm", "--quiet", "clusters/edge-02/flux/first.yaml"]);
+    let run = scratch.expect(5, &["verify", "--base", "HEAD"]);
+    insta::assert_snapshot!(run.stdout);
+    scratch.git(&["reset", "--quiet", "--hard"]);
+    scratch.replace(rw, "interval: 10m", "interval: 20m");
+    let run = scratch.expect(1, &["verify", "--base", "HEAD"]);
+    assert!(run.stdout.contains("changed: spec.interval from \"10m\" to \"20m\""), "{}", run.stdout);
+}
+
+/// Whatever a cluster gets counts, not its apps alone.
+#[test]
+fn since_a_revision_an_object_of_the_infrastructure_went() {
+    let scratch = divided();
+    let list = "clusters/edge-01/infra/kustomization.yaml";
+    scratch.write(list, "resources: []\n");
+    let run = scratch.expect(5, &["verify", "--base", "HEAD"]);
+    insta::assert_snapshot!(run.stdout);
+}
+
+/// Gates come and go, and no object with them.
+#[test]
+fn since_a_revision_gates_came_and_went() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("windows.yaml", SPEC).commit();
+    scratch.take(&["sync", "--yes"]);
+    let run = scratch.expect(0, &["verify", "--base", "HEAD~1"]);
+    insta::assert_snapshot!(run.stdout);
+    scratch.write("windows.yaml", SPEC.replace(": {}\n  edge", ": { hasGate: false }\n  edge")).commit();
+    scratch.take(&["sync", "--allow-deletion", "--yes"]);
+    let run = scratch.expect(0, &["verify", "--base", "HEAD~1"]);
+    insta::assert_snapshot!(run.stdout);
+}
+
+/// A second Flux Kustomization over a folder doubles what stands there, and what is new in it has both as well.
+#[test]
+fn since_a_revision_a_folder_got_a_second_owner() {
+    let scratch = handed_over();
+    let rw = "clusters/edge-02/flux/apps-rw.yaml";
+    let copy = scratch.text(rw).replace("name: apps-rw", "name: copy");
+    scratch.write("clusters/edge-02/flux/copy.yaml", copy);
+    let run = scratch.expect(5, &["verify", "--base", "HEAD"]);
+    let twice = "is applied by clusters/edge-02/apps/apps-rw and by clusters/edge-02/apps/apps-rw";
+    assert!(run.stdout.contains(twice), "{}", run.stdout);
+    scratch.commit();
+    scratch
+        .write("apps/web/web-rw/extra.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: extra\n")
+        .replace(
+            "apps/web/web-rw/kustomization.yaml",
+            "  - service.yaml",
+            "  - service.yaml\n  - extra.yaml",
+        );
+    let run = scratch.expect(1, &["verify", "--base", "HEAD"]);
+    assert!(
+        run.stdout.contains("Secret web/extra is new in clusters/edge-02/apps/apps-rw"),
+        "{}",
+        run.stdout
+    );
 }

@@ -1,6 +1,6 @@
 //! What a calendar shows: a row for each distinct schedule of a type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -136,6 +136,17 @@ impl Calendar {
             }
         }
         calendar
+    }
+
+    /// Leaves out types in clusters where no window opens them.
+    #[must_use]
+    pub fn without(mut self, unmoved: &BTreeSet<(String, String)>) -> Calendar {
+        for row in &mut self.rows {
+            let change_type = row.change_type.clone();
+            row.clusters.retain(|cluster| !unmoved.contains(&(cluster.clone(), change_type.clone())));
+        }
+        self.rows.retain(|row| !row.clusters.is_empty());
+        self
     }
 }
 

@@ -30,32 +30,38 @@ pub struct Generated {
 /// without any generated file is one that `sync` has not been run in yet, and is left alone.
 pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
     let root = input.spec.folder();
-    let owned = |wanted: Ownership| {
-        let files = input.snapshot.below(&root).filter_map(move |(path, entry)| match entry {
-            Entry::File(file) if ownership(file) == wanted => Some((path, file)),
+    let owned = |wanted: &[Ownership]| {
+        let files = input.snapshot.below(&root).filter_map(|(path, entry)| match entry {
+            Entry::File(file) => Some((path, file, ownership(file))).filter(|(.., own)| wanted.contains(own)),
             _ => None,
         });
         files.collect::<Vec<_>>()
     };
-    let edited = owned(Ownership::Edited);
+    let edited = owned(&[Ownership::Edited, Ownership::Unmerged]);
     if !edited.is_empty() {
-        let finding = |(path, text): (&RepoPath, &str)| {
+        let finding = |(path, text, own): (&RepoPath, &str, Ownership)| {
             let line = 0..text.find('\n').unwrap_or(text.len());
+            let place = Place::span(path.clone(), text.into(), line);
+            if own == Ownership::Unmerged {
+                let Diagnostic { message, help, .. } = gate::unmerged(path);
+                return Diagnostic { help, ..EDITED_FILE.finding(message).at(place) };
+            }
             EDITED_FILE
                 .finding(format!(
                     "generated file {path} was edited by hand. It no longer follows {}, and `sync` refuses to write it",
                     input.spec.path
                 ))
-                .at(Place::span(path.clone(), text.into(), line))
+                .at(place)
                 .help(format!(
                     "put the change into {}\nrevert the edit\nrun `gitops-windows sync`",
                     input.spec.path
                 ))
         };
-        let texts = edited.iter().filter_map(|(path, file)| Some((*path, file.text()?)));
+        let texts = edited.iter().filter_map(|(path, file, own)| Some((*path, file.text()?, *own)));
         return Generated { findings: texts.map(finding).collect(), ..Generated::default() };
     }
-    let ours: BTreeSet<RepoPath> = owned(Ownership::Ours).into_iter().map(|(path, _)| path.clone()).collect();
+    let ours: BTreeSet<RepoPath> =
+        owned(&[Ownership::Ours]).into_iter().map(|(path, ..)| path.clone()).collect();
     if ours.is_empty() {
         return Generated::default();
     }

@@ -106,7 +106,8 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let answer = answer(&spec, &fleet, &schedules, &all, now, zone.clone());
     let unclosed = answer.with_history(&model, &schedules, &history).unclosed();
     let range = Interval { open: from, close: to };
-    let calendar = calendar::Calendar::new(&spec, &schedules, &clusters, &unclosed, range, zone, most);
+    let calendar = calendar::Calendar::new(&spec, &schedules, &clusters, &unclosed, range, zone, most)
+        .without(&fleet.unmoved());
     for row in calendar.rows.iter().filter(|row| row.is_cut) {
         output.say(&format!(
             "Type {} opens so often that only the first {} times are shown.",

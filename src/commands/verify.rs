@@ -1,5 +1,7 @@
 //! `verify` and `verify --base REV`.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -10,8 +12,8 @@ use crate::delivery::Input;
 use crate::error::Error;
 use crate::output::Output;
 use crate::spec;
-use crate::text::count;
-use crate::verify::{Check, Difference, verify, verify_since};
+use crate::text::{count, some};
+use crate::verify::{Check, Difference, Note, verify, verify_since};
 
 /// Arguments of `verify`.
 #[derive(Args, Debug)]
@@ -70,12 +72,40 @@ fn text(checks: &[Check], all: bool) -> String {
             let id = id.as_ref().map(|id| format!("{id} ")).unwrap_or_default();
             text.push_str(&format!("  {id}{difference}\n"));
         }
+        notes(check, all, &mut text);
     }
     if is_folded {
         text.push_str(&format!("{not_split} entry points: not split (--verbose names them)\n"));
     }
     text.extend(success(checks));
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
+}
+
+/// Adds what a step changes on purpose: objects of which the same is said in one line, and not `all` the lines where
+/// they are many.
+fn notes(check: &Check, all: bool, text: &mut String) {
+    let mut alike: BTreeMap<&Note, Vec<String>> = BTreeMap::new();
+    for (id, note) in &check.notes {
+        alike.entry(note).or_default().push(id.to_string());
+    }
+    let mut kinds: BTreeMap<&str, Vec<(&Note, Vec<String>)>> = BTreeMap::new();
+    for (note, ids) in alike {
+        kinds.entry(note.as_str()).or_default().push((note, ids));
+    }
+    let most = if all { usize::MAX } else { MOST_ALIKE };
+    for lines in kinds.into_values() {
+        for (note, ids) in lines.iter().take(most) {
+            let line = format!("  note: {} {}\n", some(ids, most), note.told(ids.len() > 1));
+            text.push_str(&line);
+        }
+        let left: usize = lines.iter().skip(most).map(|(_, ids)| ids.len()).sum();
+        if left > 0 {
+            text.push_str(&format!(
+                "  note: so with {} (--verbose names them)\n",
+                count(left, "more object")
+            ));
+        }
+    }
 }
 
 /// Says in a line that nothing is wrong; `None` where something is, or is not known.

@@ -10,6 +10,7 @@ use crate::delivery::{BuiltJob, Model};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::repo::{Appeared, FluxKustomization};
+use crate::spec::MechanismName;
 
 /// What a branch held at earlier instants, as far as that decides what gates hold.
 pub trait History {
@@ -128,6 +129,28 @@ pub fn begun(
         None => Some(Begun::new(Appeared::Unknown, at, one.tick)),
     };
     asked.into_iter().map(|one| begun(one?)).collect()
+}
+
+/// Finds out of each Flux Kustomization that is closed whether its held source is not there yet: a provider that Flux Operator
+/// has reconciled in no window exports nothing, so no GitRepository is made of it. Where Git can't say since when the provider
+/// is there, it counts as older.
+pub fn unread(model: &Model, waiting: &[Waiting<'_>], at: Timestamp, history: &dyn History) -> Vec<bool> {
+    let is_unread = |Waiting { cluster, target, schedule }: &Waiting<'_>| {
+        let job = model.closings.running(cluster, target)?;
+        if job.mechanism != MechanismName::FluxOperator || job.held.is_none() {
+            return None;
+        }
+        let since = schedule.closed_since(at)?;
+        let files: BTreeSet<RepoPath> = model.closings.files(cluster, &job.name).cloned().collect();
+        let known = history.appeared(&files, since);
+        Some(known.values().any(|appeared| match appeared {
+            // Of a time before the commit it is asked what the windows say.
+            Appeared::At(there) => *there > since && *there <= at,
+            Appeared::Nowhere => true,
+            Appeared::Before | Appeared::Unknown => false,
+        }))
+    };
+    waiting.iter().map(|one| is_unread(one).unwrap_or(false)).collect()
 }
 
 /// By cluster and type, the first closing of what nothing has closed yet.

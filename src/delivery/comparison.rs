@@ -232,17 +232,31 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
 
 /// Builds one side; of what is unsaid, only the Flux Kustomizations count.
 fn built(world: World<'_>, appliers: &[(&Option<Applier<'_>>, bool)], renderer: &dyn Renderer) -> Vec<Built> {
-    let mut by_artifact: BTreeMap<Option<&Artifact>, Vec<(usize, Request)>> = BTreeMap::new();
-    let mut outcomes: Vec<Built> = appliers.iter().map(|_| Ok(Vec::new())).collect();
+    let (mut outcomes, mut said) = (Vec::new(), Vec::new());
     for (position, (applier, is_unsaid)) in appliers.iter().enumerate() {
-        let Some(applier) = applier else { continue };
-        if *is_unsaid {
-            outcomes[position] = Ok(brought(world.model, applier));
-        } else {
-            let request = applier.request(&world.model.graph);
-            by_artifact.entry(applier.artifact()).or_default().push((position, request));
-        }
+        let brought = applier.as_ref().filter(|_| *is_unsaid).map(|one| brought(world.model, one));
+        outcomes.push(Ok(brought.unwrap_or_default()));
+        said.extend(applier.as_ref().filter(|_| !is_unsaid).map(|one| (position, one)));
     }
+    let (positions, appliers): (Vec<usize>, Vec<&Applier<'_>>) = said.into_iter().unzip();
+    for (position, outcome) in positions.into_iter().zip(build_all(world, &appliers, renderer)) {
+        outcomes[position] = outcome;
+    }
+    outcomes
+}
+
+/// Returns what builds come to, each of the files that its source fetches.
+pub fn build_all(
+    world: World<'_>,
+    appliers: &[&Applier<'_>],
+    renderer: &dyn Renderer,
+) -> Vec<Result<Vec<Object>, RenderError>> {
+    let mut by_artifact: BTreeMap<Option<&Artifact>, Vec<(usize, Request)>> = BTreeMap::new();
+    for (position, applier) in appliers.iter().enumerate() {
+        let request = applier.request(&world.model.graph);
+        by_artifact.entry(applier.artifact()).or_default().push((position, request));
+    }
+    let mut outcomes: Vec<Built> = appliers.iter().map(|_| Ok(Vec::new())).collect();
     for (artifact, wanted) in by_artifact {
         let files = world.model.delivered.files(world.snapshot, artifact);
         let (positions, requests): (Vec<usize>, Vec<Request>) = wanted.into_iter().unzip();

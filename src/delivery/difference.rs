@@ -7,7 +7,7 @@ use crate::delivery::Applier;
 use crate::delivery::comparison::{Built, Change, Pair};
 use crate::render::Object;
 use crate::repo::manifest::ObjectId;
-use crate::repo::post_build::substitute;
+use crate::repo::post_build::{puts_in, substitute};
 
 /// The changes of pairs.
 pub(super) struct Changes {
@@ -119,7 +119,7 @@ fn named(applier: &Option<Applier<'_>>, built: &[Object]) -> Vec<Named> {
     let named = |object: &Object| {
         let built = (ObjectId::of(&object.value), object.clone());
         let mut value = object.value.clone();
-        if let Some(post_build) = post_build.filter(|own| own["substitute"].is_object()) {
+        if let Some(post_build) = post_build.filter(|own| puts_in(own)) {
             let mut own = (*value).clone();
             substitute(post_build, &mut own);
             if own != *value {

@@ -49,11 +49,10 @@ impl Model {
             let name = one.effective["metadata"]["name"].as_str().unwrap_or_default();
             let positions = cluster.by_name.get(name).into_iter().flatten();
             let mut named = positions.map(|position| &cluster.kustomizations[*position]);
-            named.find(|other| Arc::ptr_eq(&other.value, &one.effective))
+            named.find(|other| other.remote == one.remote && Arc::ptr_eq(&other.value, &one.effective))
         };
-        // The spec may give a cluster another name.
-        let own = self.delivered.named(&one.cluster).and_then(in_cluster);
-        own.or_else(|| self.delivered.all.iter().find_map(in_cluster))
+        // The spec may say of another cluster than that which reads it that it owns the folder.
+        self.delivered.named(&one.read_in).and_then(in_cluster)
     }
 
     /// Returns what a FluxInstance makes to apply an entry point of a cluster, or the root that lists it: it stands in no

@@ -370,6 +370,11 @@ impl Model {
     /// Gives the name that an entry point's Flux Kustomization has, or would have.
     pub fn name_of<'a>(&'a self, entry: &'a EntryPoint) -> &'a str {
         let first = self.flux_of(entry).next().map(|kustomization| kustomization.name.as_str());
-        first.or_else(|| entry.path.name()).unwrap_or("apps")
+        first.unwrap_or_else(|| self.name_of_folder(&entry.path))
+    }
+
+    /// Gives the name that a Flux Kustomization of a folder would have where none is in Git.
+    pub fn name_of_folder<'a>(&'a self, folder: &'a RepoPath) -> &'a str {
+        self.names.get(folder).map(String::as_str).or_else(|| folder.name()).unwrap_or("apps")
     }
 }

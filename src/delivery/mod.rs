@@ -61,6 +61,7 @@ mod secure_join;
 mod sides;
 mod source;
 mod sources;
+mod suggested;
 mod target;
 mod unapplied;
 mod unlisted;
@@ -77,13 +78,13 @@ pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers, unnamed};
 pub use begun::{
     ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNTIL_FIRST, Unclosed, Waiting, begun,
-    unclosed,
+    unclosed, unread,
 };
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::{BuiltJob, Closings};
 pub use cluster::ClusterKey;
 pub use clusters::{BOOTSTRAP, Cluster, ClusterFolders, Clusters, Known, Reached};
-pub use comparison::{Change, Comparison, Kind, Outcome, Pair, World};
+pub use comparison::{Change, Comparison, Kind, Outcome, Pair, World, build_all};
 pub use counterpart::counterparts;
 pub use entry_point::{EntryPoint, Role};
 pub use fetched::{Artifact, Ignore, is_ignore_file};

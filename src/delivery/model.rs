@@ -8,7 +8,10 @@ use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::delivery::lookup::Index;
 use crate::delivery::naming;
 use crate::delivery::source::EXTERNAL;
-use crate::delivery::{Closings, ClusterFolders, Clusters, EntryPoint, Known, Reached, Reason, Role};
+use crate::delivery::suggested::suggested;
+use crate::delivery::{
+    Closings, Cluster, ClusterFolders, Clusters, EntryPoint, Known, Reached, Reason, Role,
+};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::render::Renderer;
@@ -43,6 +46,8 @@ pub struct Model {
     pub(super) turning: BTreeSet<RepoPath>,
     pub(super) known: Known,
     pub(super) index: Index,
+    /// The names of folders that no Flux Kustomization in Git applies, where those of the folders would not tell them apart.
+    pub(super) names: BTreeMap<RepoPath, String>,
     /// The Flux Kustomizations outside of the root.
     pub(super) outside: Vec<FluxKustomization>,
     /// What could not be placed or read.
@@ -173,6 +178,7 @@ impl Model {
             entry.role = if is_root { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &bases) };
         }
         let index = Index::new(&entry_points, &flux);
+        let names = suggested(known, root, &entry_points, &flux);
         let mut model = Model {
             root: root.clone(),
             graph,
@@ -187,6 +193,7 @@ impl Model {
             turning,
             known: known.clone(),
             index,
+            names,
             outside,
             remarks,
         };
@@ -218,7 +225,7 @@ fn alive(
     written: &[FluxKustomization],
     paths: &ClusterFolders,
 ) -> Vec<FluxKustomization> {
-    let mut by_position: BTreeMap<usize, Vec<(String, String, &Reached)>> = BTreeMap::new();
+    let mut by_position: BTreeMap<usize, Vec<(String, &Cluster, String, &Reached)>> = BTreeMap::new();
     for cluster in &clusters.all {
         let home = cluster.home();
         for one in &cluster.kustomizations {
@@ -227,13 +234,13 @@ fn alive(
                 let said = |path: &RepoPath| naming::by_spec(paths, path);
                 let own = one.path.as_ref().and_then(said).or_else(|| said(&written[position].file));
                 let name = own.unwrap_or_else(|| cluster.name.clone());
-                by_position.entry(position).or_default().push((name, home.clone(), one));
+                by_position.entry(position).or_default().push((name, cluster, home.clone(), one));
             }
         }
     }
     let mut found = Vec::new();
     for (position, all) in by_position {
-        for (cluster, home, one) in &all {
+        for (cluster, reader, home, one) in &all {
             found.push(FluxKustomization {
                 // What a prefix makes of a name no edit of the file can say.
                 name: if written[position].name.contains("${") {
@@ -252,6 +259,7 @@ fn alive(
                 cluster: cluster.clone(),
                 remote: one.remote.clone(),
                 home: home.clone(),
+                read_in: reader.name.clone(),
                 ..written[position].clone()
             });
         }

@@ -366,3 +366,35 @@ fn a_bootstrap_of_the_top_brings_what_applies_its_own_folder() {
     assert!(told.contains("  flux-system/volsync kube/volsync by flux-system/flux-system\n"), "{told}");
     assert!(!told.contains("not alive"), "{told}");
 }
+
+/// Two clusters list one file, and the spec says of a third that it owns the folder: each reads it by its own source.
+#[test]
+fn one_file_of_two_clusters_is_told_apart_whoever_owns_what_it_applies() {
+    let root = |cluster: &str, ignore: &str| {
+        flux("flux-system", &format!("./clusters/{cluster}"), "")
+            + "---\n"
+            + &source("flux-system", "https://example.com/fleet", ignore)
+    };
+    let (one, two) = (root("one", "ignore: \"/docs\""), root("two", "ignore: \"/apps/shop/t.yaml\""));
+    let apps = flux("apps", "./apps/shop", "");
+    let list = "resources: [flux.yaml, ../../shared/apps.yaml]\n";
+    let files = [
+        ("clusters/one/flux.yaml", one.as_str()),
+        ("clusters/one/kustomization.yaml", list),
+        ("clusters/two/flux.yaml", two.as_str()),
+        ("clusters/two/kustomization.yaml", list),
+        ("shared/apps.yaml", apps.as_str()),
+        ("apps/shop/kustomization.yaml", LIST),
+        ("apps/shop/s.yaml", SERVICE),
+        ("apps/shop/t.yaml", SERVICE),
+        ("docs/a.md", "text\n"),
+    ];
+    let owner = RepoPath::parse("apps/shop").unwrap();
+    let known = Known { paths: [("owner".to_owned(), vec![owner])].into(), ..Known::default() };
+    let model = read(&known, &files);
+    let own = model.all_flux().iter().filter(|one| one.name == "apps");
+    let seen: Vec<_> = own.map(|one| (&one.cluster, &model.reached(one).unwrap().artifact)).collect();
+    assert_eq!(seen.len(), 2);
+    assert!(seen.iter().all(|(cluster, _)| *cluster == "owner"), "{seen:?}");
+    assert_ne!(seen[0].1, seen[1].1);
+}

@@ -13,6 +13,8 @@ pub struct Standing {
     pub sources: BTreeSet<StandingSource>,
     /// Where the jobs keep whether the type is open, where policies ask.
     pub parameters: BTreeSet<Parameter>,
+    /// The same of other types of which some are opened too: their others stay closed.
+    pub beside: BTreeSet<Parameter>,
     /// Whether the jobs look at a table.
     pub has_table: bool,
     /// Whether the jobs obey the annotation by which people stop them, which earlier versions did not know.

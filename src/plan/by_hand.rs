@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::mechanism::{self, GateTarget, HeldId, shell_line};
 use crate::path::RepoPath;
 use crate::spec::{FluxSource, MechanismName, Spec};
+use crate::text::some;
 
 /// The resource by its full name: another API group may have Kustomizations too.
 const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
@@ -96,6 +97,20 @@ impl Command {
             target.name
         );
         let words = mechanism::of(spec.gate.mechanism).release(spec, target);
+        Command { cluster: cluster.to_owned(), purpose, words }
+    }
+
+    /// As [`release`](Command::release), of all that jobs have suspended in a namespace.
+    ///
+    /// Given several names, the command waits for none (flux2, `cmd/flux/resume.go`).
+    pub fn resume(namespace: &str, names: &[String], cluster: &str) -> Command {
+        let purpose = format!(
+            "this resumes {}, which may still be suspended; run it once no job suspends it",
+            some(names, 3)
+        );
+        let words = ["flux", "resume", "kustomization"].map(str::to_owned).into_iter();
+        let of = ["--namespace".to_owned(), namespace.to_owned()];
+        let words = words.chain(names.iter().cloned()).chain(of).collect();
         Command { cluster: cluster.to_owned(), purpose, words }
     }
 

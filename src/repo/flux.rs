@@ -89,6 +89,8 @@ pub struct FluxKustomization {
     pub remote: String,
     /// The folder that holds that of its cluster; the model finds it out.
     pub(crate) home: String,
+    /// The cluster that reads it, by the name that its root gives it; the spec may say that another one owns what it applies.
+    pub(crate) read_in: String,
 }
 
 /// Gives those that are written differently: of what several clusters apply from one file, the first.
@@ -172,14 +174,17 @@ impl FluxKustomization {
     /// Gives the namespace and the name of those that this one waits for; an item without a namespace
     /// means its own, which is empty where Git does not say it.
     pub fn waits_for(&self) -> Vec<(&str, &str)> {
+        self.waits_for_ready().map(|(namespace, name, _)| (namespace, name)).collect()
+    }
+
+    /// As [`waits_for`](FluxKustomization::waits_for), each with whether a `readyExpr` tells that it is ready.
+    pub fn waits_for_ready(&self) -> impl Iterator<Item = (&str, &str, bool)> {
         let list = self.spec("dependsOn").as_array();
-        let items = list.into_iter().flatten();
-        items
-            .filter_map(|item| {
-                let namespace = item["namespace"].as_str().filter(|namespace| !namespace.is_empty());
-                Some((namespace.unwrap_or(&self.namespace), item["name"].as_str()?))
-            })
-            .collect()
+        list.into_iter().flatten().filter_map(|item| {
+            let text = |key: &str| item[key].as_str().filter(|text| !text.is_empty());
+            let namespace = text("namespace").unwrap_or(&self.namespace);
+            Some((namespace, item["name"].as_str()?, text("readyExpr").is_some()))
+        })
     }
 
     /// Points at a field of `spec`, or at the object where the field is missing.
@@ -284,6 +289,7 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     cluster: String::new(),
                     remote: String::new(),
                     home: String::new(),
+                    read_in: String::new(),
                     effective: Arc::clone(&value),
                     post_build: value["spec"]["postBuild"].clone(),
                     value,

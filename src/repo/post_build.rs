@@ -1,5 +1,7 @@
 //! What the `postBuild` of a Flux Kustomization puts into the names of objects.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use crate::repo::manifest::ObjectId;
@@ -21,24 +23,35 @@ pub fn is_kept_out(object: &Value) -> bool {
 /// whatever is more than a variable with or without a default.
 pub fn live_id(post_build: &Value, object: &Value) -> ObjectId {
     let mut id = ObjectId::of(object);
-    let values = post_build["substitute"].as_object().filter(|_| !is_kept_out(object));
-    let Some(values) = values else { return id };
+    let Some(values) = values(post_build).filter(|_| !is_kept_out(object)) else { return id };
     let is_all = post_build["substituteFrom"].as_array().is_none_or(Vec::is_empty);
     for text in [&mut id.name, &mut id.namespace] {
-        *text = substituted(text, values, is_all);
+        *text = substituted(text, &values, is_all);
     }
     id
 }
 
+/// Tells whether a `spec.postBuild` puts anything into objects as far as Git says.
+pub fn puts_in(post_build: &Value) -> bool {
+    values(post_build).is_some()
+}
+
+/// Returns the values that Git tells; `None` where nothing is done. Without any only defaults count, and these only where
+/// `substituteStrategy` is `Always` (fluxcd/pkg/kustomize, `SubstituteVariables`).
+fn values(post_build: &Value) -> Option<Cow<'_, Map<String, Value>>> {
+    let values = post_build["substitute"].as_object().filter(|values| !values.is_empty());
+    let always = || (post_build["substituteStrategy"] == "Always").then(|| Cow::Owned(Map::new()));
+    values.map(Cow::Borrowed).or_else(always)
+}
+
 /// Puts the values that a `spec.postBuild` tells into every text of an object; see [`live_id`].
 pub fn substitute(post_build: &Value, object: &mut Value) {
-    let values = post_build["substitute"].as_object().filter(|_| !is_kept_out(object));
-    let Some(values) = values.filter(|values| !values.is_empty()) else { return };
+    let Some(values) = values(post_build).filter(|_| !is_kept_out(object)) else { return };
     let is_all = post_build["substituteFrom"].as_array().is_none_or(Vec::is_empty);
     let mut queue = vec![object];
     while let Some(next) = queue.pop() {
         match next {
-            Value::String(text) => *text = substituted(text, values, is_all),
+            Value::String(text) => *text = substituted(text, &values, is_all),
             Value::Array(items) => queue.extend(items),
             Value::Object(fields) => queue.extend(fields.values_mut()),
             _ => {}
@@ -47,7 +60,7 @@ pub fn substitute(post_build: &Value, object: &mut Value) {
 }
 
 /// Puts values in place of variables (fluxcd/pkg/envsubst, and `kustomize_varsub.go`, which takes line breaks out of
-/// values and does nothing without any). Defaults count where the values are all that there is.
+/// values). Defaults count where the values are all that there is.
 fn substituted(text: &str, values: &Map<String, Value>, is_all: bool) -> String {
     within(text, values, is_all, DEEPEST)
 }
@@ -56,7 +69,7 @@ fn substituted(text: &str, values: &Map<String, Value>, is_all: bool) -> String 
 fn within(text: &str, values: &Map<String, Value>, is_all: bool, depth: usize) -> String {
     let mut done = String::new();
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${").filter(|_| !values.is_empty()) {
+    while let Some((before, after)) = rest.split_once("${") {
         let Some(end) = closing(after) else { break };
         let expression = &after[..end];
         let ends = expression.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(end);
@@ -149,6 +162,14 @@ mod tests {
         assert_eq!(live("${OTHER:-${APP}}", from).0, "${OTHER:-${APP}}");
         assert_eq!(live("${APP:=x}", json!({ "substitute": {} })).0, "${APP:=x}");
         assert_eq!(live("${APP:=x}", json!(null)).0, "${APP:=x}");
+        let always = json!({ "substituteStrategy": "Always" });
+        assert_eq!(live("${APP:=x}-${OTHER}", always.clone()).0, "x-${OTHER}");
+        let from =
+            json!({ "substituteStrategy": "Always", "substituteFrom": [{ "kind": "Secret", "name": "c" }] });
+        assert_eq!(live("${APP:=x}", from).0, "${APP:=x}");
+        let mut object = json!({ "data": { "a": "${APP:-${B:=y}}" } });
+        substitute(&always, &mut object);
+        assert_eq!(object, json!({ "data": { "a": "y" } }));
         let deep = "${OTHER:-".repeat(100_000) + &"}".repeat(100_000);
         assert_eq!(of(&deep), deep);
         let off = json!({ "metadata": { "name": "${APP}", "annotations": { SUBSTITUTE: "disabled" } } });

@@ -44,19 +44,6 @@ pub(super) fn sides(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Pa
     sides.map(|(position, side)| (name(position), side)).collect()
 }
 
-/// Gives the folders that a cluster applies: what Flux Kustomizations name, or else the entry
-/// point itself.
-pub(super) fn applied(input: &Input<'_>, path: &RepoPath, cluster: &str) -> Vec<Part> {
-    let mut parts = sides(input, path, cluster);
-    let named = |folder: &RepoPath| input.is_applied(folder);
-    parts.retain(|(_, side)| named(side));
-    let stands = input.model.graph.has(path) || input.snapshot.is_dir(path);
-    if named(path) || (parts.is_empty() && stands) {
-        parts.insert(0, (None, path.clone()));
-    }
-    if parts.is_empty() { sides(input, path, cluster) } else { parts }
-}
-
 /// Returns what those see who apply an entry point or its sides: of each artifact where a build sees a difference between
 /// that and the repository, else `None`.
 pub(super) fn views<'m>(

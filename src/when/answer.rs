@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::{
     Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side, Undivided,
 };
-use crate::delivery::{History, Model, Unclosed, Waiting, begun, unclosed};
+use crate::delivery::{History, Model, Unclosed, Waiting, begun, unclosed, unread};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::repo::Appeared;
@@ -69,6 +69,8 @@ pub struct Line {
     pub is_kept_out: bool,
     /// Whether that is because it does not build.
     pub is_unbuilt: bool,
+    /// Whether Flux Operator has read nothing yet for its held source, which is not there then.
+    pub is_unread: bool,
     /// The freeze that holds at the instant.
     pub freeze: Option<Stretch>,
     /// The freeze that takes what would be the next opening.
@@ -112,7 +114,12 @@ impl Answer {
             target: target.clone(),
             schedule,
         });
-        let all = begun(model, &waiting.collect::<Vec<_>>(), self.at, history);
+        let waiting: Vec<Waiting<'_>> = waiting.collect();
+        let unread = unread(model, &waiting, self.at, history);
+        for ((position, _), is_unread) in found.iter().zip(unread) {
+            self.lines[*position].is_unread = is_unread;
+        }
+        let all = begun(model, &waiting, self.at, history);
         for ((position, (.., schedule)), begun) in found.iter().zip(all) {
             let line = &mut self.lines[*position];
             let Some(begun) = begun else { continue };
@@ -158,6 +165,7 @@ impl Line {
     pub fn is_open(&self) -> bool {
         match self.gate {
             GateState::Closes | GateState::Unseen => self.times.is_none_or(|times| times.open),
+            GateState::Unmoved => false,
             _ => !self.is_behind(),
         }
     }
@@ -238,6 +246,7 @@ pub fn answer(
             before_first_closing: None,
             is_assumed: false,
             is_kept_out: false,
+            is_unread: false,
             is_unbuilt: false,
             undivided: side.undivided,
             delay,

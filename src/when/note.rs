@@ -20,7 +20,7 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 19] = [
+const KINDS: [Kind; 21] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -50,6 +50,12 @@ const KINDS: [Kind; 19] = [
         |line| line.is_assumed && !line.is_kept_out,
         ASSUMED,
         "ask the cluster with `gitops-windows status`; in a shallow clone, `git fetch --unshallow` helps too",
+    ),
+    (
+        "unread-provider",
+        |line| line.is_unread,
+        "Flux Operator has read no commit for its provider yet. Nothing of the type is applied until the window opens",
+        "let it wait, or read one now: `gitops-windows override open --cluster NAME` prints the command",
     ),
     (
         "kept-out",
@@ -86,6 +92,12 @@ const KINDS: [Kind; 19] = [
         |line| line.gate == GateState::Foreign,
         "a gate in Git makes a Flux Kustomization wait without a window in the spec. Its openings are unknown",
         "hand the entry point over to the Flux Kustomizations of its types\nor run `gitops-windows sync` to see how that gate goes",
+    ),
+    (
+        "unmoved",
+        |line| line.gate == GateState::Unmoved,
+        "nothing in Git moves the held source: its CronJob is suspended, or its provider disabled. Nothing lands",
+        "remove `suspend: true` or the annotation there\nor run `gitops-windows sync`",
     ),
     (
         "suspended",
@@ -145,7 +157,7 @@ const KINDS: [Kind; 19] = [
 
 /// Tells whether it applies changes of every type at once; what a gate holds back whole needs no split.
 pub(super) fn is_unheld(line: &Line) -> bool {
-    let is_held = matches!(line.gate, GateState::Closes | GateState::Resumed);
+    let is_held = matches!(line.gate, GateState::Closes | GateState::Resumed | GateState::Unmoved);
     line.part == Part::Whole && !is_held && !line.is_suspended()
 }
 

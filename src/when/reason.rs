@@ -34,6 +34,8 @@ pub enum Reason {
     NotHandedOver,
     /// A CronJob closes of which the spec says nothing.
     ForeignGate,
+    /// Nothing in Git moves the held source.
+    Unmoved,
     /// `spec.suspend` stands in Git.
     Suspended,
     /// The cluster has nothing in this repository.
@@ -42,7 +44,7 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 15] = [
+    pub const ALL: [Reason; 16] = [
         Reason::RealTime,
         Reason::Dependency,
         Reason::Window,
@@ -56,6 +58,7 @@ impl Reason {
         Reason::NotGated,
         Reason::NotHandedOver,
         Reason::ForeignGate,
+        Reason::Unmoved,
         Reason::Suspended,
         Reason::NoEntryPoint,
     ];
@@ -76,6 +79,7 @@ impl Reason {
             Reason::NotGated => "not-gated",
             Reason::NotHandedOver => "not-handed-over",
             Reason::ForeignGate => "foreign-gate",
+            Reason::Unmoved => "unmoved",
             Reason::Suspended => "suspended",
             Reason::NoEntryPoint => "no-entry-point",
         }
@@ -95,6 +99,7 @@ impl Reason {
             (GateState::NotInGit | GateState::NoJob | GateState::Resumed, _) => Reason::NotGated,
             (GateState::NotHandedOver, _) => Reason::NotHandedOver,
             (GateState::Foreign, _) => Reason::ForeignGate,
+            (GateState::Unmoved, _) => Reason::Unmoved,
             (GateState::Closes | GateState::Unseen, None) => Reason::RealTime,
             (GateState::Closes | GateState::Unseen, Some(times)) => match &line.table {
                 _ if line.freeze.is_some() => Reason::Freeze,

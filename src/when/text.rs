@@ -196,6 +196,7 @@ fn now(line: &Line) -> String {
         GateState::Off => "gate off".to_owned(),
         GateState::NotInGit | GateState::NoJob | GateState::Resumed => "not gated".to_owned(),
         GateState::Foreign => return "unknown".to_owned(),
+        GateState::Unmoved => return "never: nothing moves its source".to_owned(),
         GateState::Closes | GateState::Unseen => {
             return match (line.times, &line.freeze, &line.given) {
                 (Some(_), Some(freeze), _) => format!("frozen ({})", clean(&freeze.reason)),

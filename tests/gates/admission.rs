@@ -1,7 +1,10 @@
 //! Admission policies beside a gate that looks at a table.
 
+use std::process::Command;
+
 use super::{rendered, scaffold};
-use crate::support::scratch::{Scratch, assert_same};
+use crate::support::flux_kustomization;
+use crate::support::scratch::{Scratch, assert_same, clean, program};
 
 const FOLDER: &str = "clusters/edge-01/infra/reconciliation-windows";
 
@@ -99,4 +102,40 @@ fn opening_by_hand_sets_the_parameter_first() {
     let open = scratch.expect(0, &["override", "open", "--cluster", "edge-01", "--quiet"]).stdout;
     let stop = scratch.expect(0, &["stop", "--without-git", "--cluster", "edge-01", "--quiet"]).stdout;
     insta::assert_snapshot!(format!("{open}{stop}"));
+}
+
+/// Of another type only what the opened ones depend on is resumed, and its others stay closed.
+#[test]
+fn what_is_depended_on_is_opened_by_itself() {
+    let scratch = tabled("  admission: true\n  kubernetes: \"1.36\"\n");
+    scratch.write("db/db.yaml", "apiVersion: v1\nkind: Secret\nmetadata: { name: db, namespace: db }\n");
+    scratch.write("db/kustomization.yaml", "resources: [db.yaml]\n");
+    scratch.write("clusters/edge-01/flux/db.yaml", flux_kustomization("db", "db", ""));
+    let file = "clusters/edge-01/flux/apps-rw.yaml";
+    let gated = scratch.text(file);
+    scratch.write(file, gated.replace("  dependsOn:\n", "  dependsOn:\n    - name: db\n"));
+    assert_ne!(scratch.text(file), gated, "{gated}");
+    scratch.replace("windows.yaml", "  rw:\n", "  db: { window: work-week }\n  rw:\n");
+    scratch.replace("windows.yaml", "  - { type: rw }\n", "  - { name: db, type: db }\n  - { type: rw }\n");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.commit();
+    let open = ["override", "open", "--cluster", "edge-01", "--type", "rw", "--quiet"];
+    let line = scratch.expect(0, &open).stdout;
+    insta::assert_snapshot!(line);
+    // It is said again as it was, whatever becomes of the rest.
+    let kubectl = scratch.outside().join("kubectl");
+    for (was, resumes, back) in
+        [("closed", "true", true), ("open", "true", false), ("closed", "exit 1", true)]
+    {
+        let script = format!(
+            "case \"$1 $2\" in \"get configmaps\") echo {was};; *kustomizations*) echo resumed; {resumes};; *) echo \"$@\";; esac"
+        );
+        program(&kubectl, &script);
+        let path = format!("{}:/usr/bin:/bin", scratch.outside().display());
+        let mut shell = clean(Command::new("/bin/sh"), scratch.outside());
+        let output = shell.args(["-c", &line]).env("PATH", path).output().unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.success(), resumes == "true", "{said}");
+        assert_eq!(said.trim_end().ends_with(r#"--patch={"data":{"db":"closed"}}"#), back, "{said}");
+    }
 }

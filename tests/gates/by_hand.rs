@@ -53,6 +53,25 @@ fn what_is_depended_on_is_opened_as_well() {
         },
     );
     insta::assert_snapshot!(all.join("\n"));
+
+    // Whoever stands between waits for it just so, gated or not; a dependency of another source only has to be Ready.
+    let opened = || {
+        let line = told(&scratch, &["--cluster", "edge-01", "--type", "rw", "--quiet"]);
+        line.contains("kustomization.toolkit.fluxcd.io apps-rw db ") || line.contains(" apps-rw db ")
+    };
+    let gated = scratch.text(file);
+    scratch.write(file, gated.replace("    - name: db\n", "    - name: between\n"));
+    scratch.write("between/kustomization.yaml", "resources: []\n");
+    let between = flux_kustomization("between", "between", "  dependsOn: [{ name: db }]\n");
+    scratch.write("clusters/edge-01/flux/between.yaml", &between);
+    assert!(opened(), "{}", told(&scratch, &["--cluster", "edge-01", "--type", "rw"]));
+    let elsewhere = between.replace("name: flux-system }", "name: other }");
+    assert_ne!(elsewhere, between);
+    scratch.write("clusters/edge-01/flux/between.yaml", &elsewhere);
+    assert!(!opened(), "{}", told(&scratch, &["--cluster", "edge-01", "--type", "rw"]));
+    let asked = gated.replace("    - name: db\n", "    - name: db\n      readyExpr: \"true\"\n");
+    scratch.write(file, asked);
+    assert!(opened(), "{}", told(&scratch, &["--cluster", "edge-01", "--type", "rw"]));
 }
 
 #[test]

@@ -196,6 +196,21 @@ fn what_a_provider_holds_is_read_from_what_is_built() {
     assert!(told.contains("apps/apps-rw, gated by flux-system-rw"), "{told}");
 }
 
+/// Until its first window a provider has read nothing.
+#[test]
+fn the_first_window_of_a_new_cluster_is_told() {
+    for (date, is_told) in [("2026-11-22T12:00:00Z", true), ("2026-11-20T12:00:00Z", false)] {
+        let scratch = bootstrapped();
+        asked(&scratch);
+        scratch.expect(0, &["sync", "--while-open", "--yes"]);
+        scratch.git(&["add", "--all"]);
+        scratch.git_at(date, &["commit", "--quiet", "--message", "a new cluster"]);
+        let when = scratch.expect(0, &["when", "--cluster", "edge-01", "--now", CLOSED]).stdout;
+        let told = "Flux Operator has read no commit for its provider yet";
+        assert_eq!(when.contains(told), is_told, "{date}: {when}");
+    }
+}
+
 #[test]
 fn by_hand_it_is_forced_and_disabled() {
     let scratch = operated();
@@ -343,6 +358,9 @@ fn a_provider_that_git_disables_opens_nothing_and_is_told() {
     assert!(told.contains("apps-rw reads held source flux-system-rw, which nothing moves"), "{told}");
     let told = scratch.expect(0, &["clusters"]).stdout;
     assert!(told.contains("apps/apps-rw, gated by flux-system-rw"), "{told}");
+    let when = scratch.expect(0, &["when", "--cluster", "edge-01", "--now", CLOSED]).stdout;
+    let calendar = scratch.expect(0, &["calendar", "--cluster", "edge-01", "--now", CLOSED]).stdout;
+    insta::assert_snapshot!(format!("{when}---\n{calendar}"));
 }
 
 #[test]

@@ -187,3 +187,21 @@ fn a_namespace_that_is_another_s_is_not_taken() {
     assert!(run.stderr.contains("already registered id: Namespace"), "{}", run.stderr);
     assert!(run.stderr.contains("give the gate another `gate.namespace`"), "{}", run.stderr);
 }
+
+/// What git could not merge is neither edited nor taken for somebody else's.
+#[test]
+fn a_flux_kustomization_of_a_gate_with_conflict_markers() {
+    let scratch = Scratch::fixture("per-app");
+    scratch.take(&["init", "--yes"]);
+    let files = scratch.git(&["ls-files", "*reconciliation-windows.yaml"]);
+    let file = files.lines().next().unwrap();
+    let text = scratch.text(file);
+    let other = text.replace("sha256:", "sha256:0");
+    let unmerged = format!("<<<<<<< HEAD\n{text}=======\n{other}>>>>>>> main\n");
+    scratch.write(file, &unmerged);
+    let told = scratch.expect(4, &["sync", "--yes", "--allow-dirty"]).stderr;
+    insta::assert_snapshot!(told);
+    assert_eq!(scratch.text(file), unmerged);
+    let told = scratch.expect(1, &["check"]).stdout;
+    assert!(told.contains("GW014") || told.contains("has conflict markers of git"), "{told}");
+}

@@ -19,7 +19,7 @@ mod shared;
 mod support;
 mod variables;
 
-use divided::{SPEC, divided};
+use divided::{SPEC, divided, nothing_differs};
 use support::golden::compare;
 use support::scratch::{Scratch, assert_same};
 
@@ -33,6 +33,7 @@ fn step(scratch: &Scratch, next: &str) {
     let again = scratch.run(&["migrate", "--yes", "--allow-dirty"]);
     assert!(matches!(again.code, 0 | 5) && again.stdout.is_empty(), "{again:?}");
     scratch.commit();
+    nothing_differs(scratch);
     assert_eq!(scratch.expect(0, &["sync", "--yes"]).stdout, "", "sync found something to change");
     assert_same(&written, &scratch.tree(), "a second run wrote");
 }
@@ -75,9 +76,11 @@ fn a_fleet_moves_cluster_by_cluster() {
     assert!(scratch.text("clusters/south/apps.yaml").contains("prune: false"));
     assert!(!scratch.top().join("clusters/north/apps.yaml").exists());
     scratch.commit();
+    nothing_differs(&scratch);
     let run = scratch.expect(0, &["migrate", "--cluster", "south", "--yes"]);
     assert!(!run.stderr.contains("north"), "{}", run.stderr);
     scratch.commit();
+    nothing_differs(&scratch);
     step(&scratch, "this step: finish");
     compare(&scratch, "overlays-finished");
     let run = scratch.expect(2, &["migrate", "--cluster", "nroth"]);
@@ -188,4 +191,26 @@ fn alerts_and_receivers_follow_and_others_are_told_of() {
     assert_eq!(scratch.text("clusters/edge-02/flux/alert.yaml"), alert("edge", "infra"));
     let first = "    - apiVersion: kustomize.toolkit.fluxcd.io/v1\n      kind: Kustomization\n      name: apps # both clusters\n";
     assert_eq!(scratch.text("infra/hooks/push.yaml"), both.replace(first, ""));
+}
+
+/// Whatever the mechanism, no cluster gets anything else from one commit to the next.
+#[test]
+fn each_step_with_a_held_source_gives_what_the_one_before_gave() {
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 1m, url: https://git.example.org/fleet.git, ref: { branch: main } }\n";
+    for (fixture, clusters) in [("overlays", "  north: {}\n  south: {}\n"), ("per-app", "  home: {}\n")] {
+        let scratch = Scratch::fixture(fixture);
+        if fixture == "per-app" {
+            scratch.write("clusters/home/flux/source.yaml", source);
+        }
+        let gate = "gate: { mechanism: follow, every: 5m, from: 2026-11-01, through: 2027-10-31 }\n";
+        scratch.write("windows.yaml", format!("{SPEC}{clusters}{gate}")).commit();
+        let mut steps = vec![&["sync", "--while-open", "--yes"][..], &["split", "--all", "--yes"]];
+        steps.extend([&["migrate", "--while-open", "--yes"][..]; 2]);
+        for step in steps {
+            scratch.take(step);
+            nothing_differs(&scratch);
+        }
+        let run = scratch.expect(0, &["migrate"]);
+        assert!(run.stderr.contains("Nothing to change"), "{}", run.stderr);
+    }
 }

@@ -165,7 +165,7 @@ impl Answers<'_> {
             }
             let waits = match line["gate"].as_str().unwrap() {
                 "closes" => Some(line["type"].as_str().unwrap_or(gated[0])),
-                "foreign" => one["gated"].as_str().or(Some("something")),
+                "foreign" | "unmoved" => one["gated"].as_str().or(Some("something")),
                 _ => None,
             };
             if one["gated"].as_str() != waits {

@@ -49,3 +49,10 @@ pub fn nothing_is_deleted(scratch: &Scratch) -> String {
     assert!(DELETING.iter().all(|code| !said.contains(code)), "{said}");
     said
 }
+
+/// Makes sure that each cluster gets after the last commit what it got before.
+#[track_caller]
+pub fn nothing_differs(scratch: &Scratch) {
+    let run = scratch.run(&["verify", "--base", "HEAD~1"]);
+    assert_eq!(run.code, 0, "{}", run.stdout + &run.stderr);
+}

@@ -22,11 +22,13 @@ pub enum GateState {
     Resumed,
     /// CronJobs that stand in Git and that the spec says nothing about.
     Foreign,
+    /// A held source that nothing in Git moves: its job is suspended, or Flux Operator is kept from its provider.
+    Unmoved,
 }
 
 impl GateState {
     /// All of them.
-    pub const ALL: [GateState; 9] = [
+    pub const ALL: [GateState; 10] = [
         GateState::RealTime,
         GateState::Closes,
         GateState::Off,
@@ -36,6 +38,7 @@ impl GateState {
         GateState::NoJob,
         GateState::Resumed,
         GateState::Foreign,
+        GateState::Unmoved,
     ];
 
     /// Gives the name by which programs know it.
@@ -50,6 +53,7 @@ impl GateState {
             GateState::NoJob => "no-job",
             GateState::Resumed => "resumed",
             GateState::Foreign => "foreign",
+            GateState::Unmoved => "unmoved",
         }
     }
 }

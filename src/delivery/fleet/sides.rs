@@ -128,6 +128,16 @@ impl Fleet {
         }
         Fleet { sides, clusters }
     }
+
+    /// Returns the types, by cluster, of which nothing moves the held sources: no window opens them.
+    pub fn unmoved(&self) -> BTreeSet<(String, String)> {
+        let of = |is_it: fn(GateState) -> bool| -> BTreeSet<(String, String)> {
+            let sides = self.sides.iter().filter(|side| is_it(side.gate));
+            sides.filter_map(|side| Some((side.cluster.clone(), side.waits_for.clone()?))).collect()
+        };
+        let moved = of(|gate| matches!(gate, GateState::Closes | GateState::Unseen));
+        of(|gate| gate == GateState::Unmoved).difference(&moved).cloned().collect()
+    }
 }
 
 /// Says what has to happen after a merge before the source of one has the commit.
@@ -161,7 +171,7 @@ impl Reading<'_> {
         let mut present: Vec<usize> = (0..self.spec.types.len()).filter(stands).collect();
         let is_divided = !present.is_empty();
         let name = group.whole.map_or_else(
-            || base.name().unwrap_or("apps").to_owned(),
+            || self.model.name_of_folder(base).to_owned(),
             |entry| self.model.name_in(entry, cluster).to_owned(),
         );
         let namespace = self.namespace(group.whole, cluster);
@@ -205,7 +215,7 @@ impl Reading<'_> {
                 gate,
                 kustomization: Some(kustomization).filter(|_| is_named),
                 waits_for: Some(change_type.clone()),
-                schedule: self.schedules.of(cluster, change_type),
+                schedule: self.schedules.of(cluster, change_type).filter(|_| gate != GateState::Unmoved),
                 awaited: flux.and_then(|flux| self.awaited(flux)),
                 undivided: None,
             });
@@ -245,16 +255,18 @@ impl Reading<'_> {
             in_git.or_else(|| self.made(entry, cluster)).or_else(|| self.turned(entry, cluster));
         let names = kustomization.as_ref().map(|found| (found.namespace.as_str(), found.name.as_str()));
         let hold = names.and_then(|(space, name)| self.holds.of(cluster, space, name, Some(&entry.path)));
-        let is_running = hold.is_some();
+        let (is_running, is_unmoved) = (hold.is_some(), matches!(hold, Some(Hold::Source(_))));
         let by_jobs = || self.holds.by_jobs(cluster, names?.0, names?.1, Some(&entry.path));
-        let hold = hold.or_else(by_jobs);
+        let hold = hold.filter(|_| !is_unmoved).or_else(by_jobs);
         // Of several gated types nobody can tell by which one it waits.
         let waits_for = match hold {
             Some(Hold::Window(change_type)) => Some(change_type),
             _ => None,
         };
-        let schedule = waits_for.as_ref().and_then(|change_type| self.schedules.of(cluster, change_type));
+        let of_type = |change_type: &String| self.schedules.of(cluster, change_type);
+        let schedule = waits_for.as_ref().filter(|_| !is_unmoved).and_then(of_type);
         let gate = match schedule {
+            _ if is_unmoved => GateState::Unmoved,
             Some(_) if !is_running => {
                 kustomization.as_ref().map_or(GateState::Off, |found| self.not_closed(cluster, found))
             }
@@ -382,11 +394,11 @@ impl Reading<'_> {
     }
 
     fn gate(&self, cluster: &str, change_type: &str, name: Option<&KustomizationName>) -> GateState {
-        let is_closed =
-            |found: &KustomizationName| self.holds.of(cluster, &found.namespace, &found.name, None).is_some();
+        let hold = name.and_then(|found| self.holds.of(cluster, &found.namespace, &found.name, None));
         let has_window = self.schedules.of(cluster, change_type).is_some();
         match name {
-            Some(found) if is_closed(found) => match (has_window, found.in_git) {
+            Some(_) if matches!(hold, Some(Hold::Source(_))) => GateState::Unmoved,
+            Some(found) if hold.is_some() => match (has_window, found.in_git) {
                 (false, _) => GateState::Foreign,
                 (true, true) => GateState::Closes,
                 (true, false) => GateState::Unseen,

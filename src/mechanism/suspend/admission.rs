@@ -58,6 +58,14 @@ impl Parameter {
         is_it.then(|| Parameter { namespace: namespace.to_owned(), name: name.to_owned(), key: key.clone() })
     }
 
+    /// Returns the words of the command that tells what it is.
+    pub fn get(&self) -> Vec<String> {
+        let Parameter { namespace, name, key } = self;
+        let (space, field) =
+            (format!("--namespace={namespace}"), format!("--output=jsonpath={{.data.{key}}}"));
+        ["kubectl", "get", "configmaps", name, &space, &field].map(str::to_owned).into()
+    }
+
     /// Returns the words of the command that sets it.
     pub fn set(&self, value: &str) -> Vec<String> {
         let Parameter { namespace, name, key } = self;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::mechanism::cron_job::{in_shell, shell_line};
-use crate::mechanism::suspend::admission::{OPEN, Parameter};
+use crate::mechanism::suspend::admission::{CLOSED, OPEN, Parameter};
 use crate::mechanism::suspend::look;
 use crate::mechanism::{Action, GateTarget, Job, Standing, command_line};
 use crate::spec::{Runner, Spec};
@@ -29,13 +29,31 @@ pub fn resume(standing: &Standing, targets: &BTreeSet<GateTarget>) -> Vec<String
     let resume = command_line(targets, "", |namespace, names| {
         in_one_namespace(Runner::Kubectl, Action::Open, namespace, names)
     });
-    if standing.parameters.is_empty() {
+    let beside: BTreeSet<&Parameter> = standing.beside.difference(&standing.parameters).collect();
+    if standing.parameters.is_empty() && beside.is_empty() {
         return resume;
     }
-    let open = standing.parameters.iter().map(|parameter| shell_line(&parameter.set(OPEN)));
+    let all = standing.parameters.iter().chain(beside.iter().copied());
+    let open = all.map(|parameter| shell_line(&parameter.set(OPEN)));
     // The API server may hear of it a moment later.
     let waits = ["sleep 2".to_owned(), shell_line(&resume)];
-    in_shell(open.chain(waits).collect::<Vec<_>>().join(" && "))
+    let ask = beside
+        .iter()
+        .enumerate()
+        .map(|(position, parameter)| format!("was{position}=$({})", shell_line(&parameter.get())));
+    let script = ask.chain(open).chain(waits).collect::<Vec<_>>().join(" && ");
+    if beside.is_empty() {
+        return in_shell(script);
+    }
+    // What is open of another type is as it was again, whatever became of the rest.
+    let back = beside.iter().enumerate().map(|(position, parameter)| {
+        format!(
+            r#"[ "${{was{position}-{OPEN}}}" = {OPEN} ] || {} || failed=1"#,
+            shell_line(&parameter.set(CLOSED))
+        )
+    });
+    let back = back.collect::<Vec<_>>().join("; ");
+    in_shell(format!(r#"failed=0; {{ {script}; }} || failed=1; {back}; exit "$failed""#))
 }
 
 /// Returns the command by which people close at once.

@@ -52,7 +52,7 @@ pub fn flux_create(
         for entry in mine().filter(|entry| entry.role != Role::Bootstrap && entry.through.is_none()) {
             match sides.get(&entry.path) {
                 // Of an entry point that was handed over, only the sides are left.
-                Some((whole, _)) => wholes.entry(whole).or_insert(whole.name().unwrap_or("apps")),
+                Some((whole, _)) => wholes.entry(whole).or_insert(input.model.name_of_folder(whole)),
                 None => wholes.entry(&entry.path).or_insert(input.model.name_in(entry, cluster)),
             };
         }

@@ -21,6 +21,8 @@ pub enum Ownership {
     Ours,
     /// Written by the tool and edited by hand since.
     Edited,
+    /// Written by the tool in two versions that git could not merge.
+    Unmerged,
     /// Somebody else's.
     Theirs,
 }
@@ -32,7 +34,10 @@ pub fn with_header(body: &str) -> String {
 
 /// Tells whose file it is.
 pub fn ownership(file: &File) -> Ownership {
-    let Some(rest) = file.text().and_then(|text| text.strip_prefix(HEAD)) else { return Ownership::Theirs };
+    let Some(text) = file.text() else { return Ownership::Theirs };
+    let Some(rest) = text.strip_prefix(HEAD) else {
+        return if is_unmerged(text) { Ownership::Unmerged } else { Ownership::Theirs };
+    };
     // A checkout may turn line ends into CRLF; that is no edit.
     let rest = rest.replace("\r\n", "\n");
     match rest.split_once('\n') {
@@ -42,8 +47,8 @@ pub fn ownership(file: &File) -> Ownership {
 }
 
 /// Tells whether git could not merge two versions that the tool wrote: the line with the checksum always differs.
-pub fn is_unmerged(file: &File) -> bool {
-    let mut lines = file.text().into_iter().flat_map(str::lines);
+fn is_unmerged(text: &str) -> bool {
+    let mut lines = text.lines();
     let is_begun = lines.next().is_some_and(|line| line.starts_with("<<<<<<< "));
     is_begun && lines.next().is_some_and(|line| line.starts_with(HEAD))
 }
@@ -142,8 +147,9 @@ mod tests {
         assert_eq!(ownership(&File::new(text.replace("a: b", "a: c").as_bytes())), Ownership::Edited);
         assert_eq!(ownership(&File::new(&b"a: b\n"[..])), Ownership::Theirs);
         let unmerged = format!("<<<<<<< HEAD\n{text}=======\n{}>>>>>>> main\n", with_header("a: c\n"));
-        assert!(is_unmerged(&File::new(unmerged.as_bytes())));
-        assert!(!is_unmerged(&File::new(text.as_bytes())));
+        assert_eq!(ownership(&File::new(unmerged.as_bytes())), Ownership::Unmerged);
+        let other = unmerged.replace(HEAD, "# ");
+        assert_eq!(ownership(&File::new(other.as_bytes())), Ownership::Theirs);
     }
 
     #[test]

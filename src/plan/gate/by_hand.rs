@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{BuiltJob, Holds, Input};
+use crate::delivery::{BuiltJob, Holds, Input, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{self, GateTarget, Standing, StandingSource};
 use crate::plan::Command;
+use crate::repo::FluxKustomization;
 use crate::spec::MechanismName;
 
 /// Makes the commands.
@@ -54,9 +55,9 @@ impl<'a> ByHand<'a> {
             let mechanism = mechanism::of(*mechanism);
             let needed = with_dependencies(&self.input, cluster, &held, &standing.targets);
             let mut standing = standing.clone();
-            // What it depends on may be of another type.
+            // What it depends on may be of another type, which stays closed but for that.
             let others = all.iter().filter(|other| !other.standing.targets.is_disjoint(&needed));
-            standing.parameters.extend(others.flat_map(|other| other.standing.parameters.iter().cloned()));
+            standing.beside.extend(others.flat_map(|other| other.standing.parameters.iter().cloned()));
             let until = mechanism.opened_until(&standing);
             let purpose = format!("let in at once what waits for type {type_name}: {until}");
             Command { cluster: cluster.to_owned(), purpose, words: mechanism.open_now(&standing, &needed) }
@@ -150,7 +151,10 @@ fn type_of(input: &Input<'_>, job: &BuiltJob) -> Option<String> {
     Some(input.spec.types.get(position)?.name.value.clone())
 }
 
-/// Returns targets of a cluster with everything `held` in it that they wait for.
+/// Returns targets of a cluster with everything `held` in it that they wait for, whoever stands between.
+///
+/// A dependency with another source only has to be Ready, as it stays while it is suspended (kustomize-controller,
+/// `checkDependencies`); what a `readyExpr` asks nobody here knows.
 fn with_dependencies(
     input: &Input<'_>,
     cluster: &str,
@@ -159,15 +163,21 @@ fn with_dependencies(
 ) -> BTreeSet<GateTarget> {
     let mut found = targets.clone();
     let mut open: Vec<GateTarget> = found.iter().cloned().collect();
+    let called = |target: &GateTarget| input.flux_called(cluster, &target.namespace, &target.name);
+    let source = |flux: &FluxKustomization| {
+        SourceId::of(&flux.effective["spec"], input.spec.flux.namespace_of(&flux.namespace))
+    };
     while let Some(target) = open.pop() {
-        let flux = input.flux_called(cluster, &target.namespace, &target.name);
-        for (namespace, name) in flux.into_iter().flat_map(|flux| flux.waits_for()) {
+        let Some(flux) = called(&target) else { continue };
+        for (namespace, name, is_asked) in flux.waits_for_ready() {
             let namespace = input.spec.flux.namespace_of(namespace).to_owned();
             let next = GateTarget { namespace, name: name.to_owned() };
-            if held.contains(&next) && found.insert(next.clone()) {
+            let is_other = || called(&next).is_some_and(|other| source(other) != source(flux));
+            if (is_asked || !is_other()) && found.insert(next.clone()) {
                 open.push(next);
             }
         }
     }
+    found.retain(|target| held.contains(target) || targets.contains(target));
     found
 }

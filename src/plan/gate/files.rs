@@ -9,7 +9,7 @@ use crate::mechanism::{self, ClusterGate, Files, GateTarget, Gates, Writing, sho
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
-use crate::plan::edit::generated::{Ownership, is_unmerged, ownership, with_header};
+use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::plan::gate::point::Pointed;
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::{Late, adopted, alerts, carrier, gates, gates_apart, point, renamed};
@@ -249,9 +249,7 @@ fn write(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates, wanted: &F
                 }
             }
             Some(Ownership::Edited) => edited.push(conflict(path)),
-            Some(Ownership::Theirs) if builder.now().file(path).is_some_and(is_unmerged) => {
-                edited.push(unmerged(path));
-            }
+            Some(Ownership::Unmerged) => edited.push(restored(path, &path.parent().unwrap_or_default())),
             Some(Ownership::Theirs) => edited.push(
                 Diagnostic::error(format!("{path} is needed for a gate and holds something else"))
                     .at(Place::file(path.clone()))
@@ -281,6 +279,7 @@ fn write(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates, wanted: &F
         match builder.now().file(&path).map(ownership) {
             Some(Ownership::Ours) => builder.remove(&path),
             Some(Ownership::Edited) => edited.push(conflict(&path)),
+            Some(Ownership::Unmerged) => edited.push(unmerged(&path)),
             _ => {}
         }
     }
@@ -297,13 +296,17 @@ pub fn conflict(path: &RepoPath) -> Diagnostic {
 }
 
 /// Both versions are made from windows.yaml, so that neither has to be looked at.
-fn unmerged(path: &RepoPath) -> Diagnostic {
-    let folder = path.parent().unwrap_or_default();
+pub fn unmerged(path: &RepoPath) -> Diagnostic {
+    restored(path, path)
+}
+
+/// As [`unmerged`], of one whose whole folder is the tool's.
+fn restored(path: &RepoPath, whole: &RepoPath) -> Diagnostic {
     Diagnostic::error(format!("generated file {path} has conflict markers of git, so it does not build"))
         .at(Place::file(path.clone()))
         .help(format!(
             "run `git checkout HEAD -- {}`\nrun `gitops-windows sync --yes --allow-dirty`, which writes it anew\ngo on with the merge or the revert",
-            folder
+            whole
         ))
 }
 

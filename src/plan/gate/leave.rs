@@ -49,9 +49,15 @@ fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
     own.map(|one| GateTarget::of(input, one)).filter(is_held).collect()
 }
 
+/// Returns the commands that resume what the gates of clusters have suspended, one for each namespace.
 fn resume<'c>(input: &Input<'_>, clusters: impl Iterator<Item = &'c str>) -> Vec<Command> {
     let of = |cluster| {
-        held(input, cluster).into_iter().map(move |target| Command::release(&target, input.spec, cluster))
+        let mut namespaces: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for GateTarget { namespace, name } in held(input, cluster) {
+            namespaces.entry(namespace).or_default().push(name);
+        }
+        let all = namespaces.into_iter();
+        all.map(move |(namespace, names)| Command::resume(&namespace, &names, cluster))
     };
     clusters.flat_map(of).collect()
 }
@@ -63,7 +69,11 @@ fn resumed(input: &Input<'_>, clusters: &[&str]) -> String {
     if lines.is_empty() && jobs.any(|job| job.held.is_some()) {
         return String::new();
     }
-    let then = if lines.is_empty() { String::new() } else { format!(": `{}`", lines.join("`, `")) };
+    let then = match &lines[..] {
+        [] => String::new(),
+        [line] => format!(": `{line}`"),
+        lines => lines.iter().map(|line| format!("\n`{line}`")).collect(),
+    };
     format!("\nwhen the cluster has applied that, resume the suspended Flux Kustomizations{then}")
 }
 

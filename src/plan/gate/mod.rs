@@ -28,7 +28,7 @@ mod whole;
 
 pub use by_hand::ByHand;
 pub use carrier::{OUTSIDE, taken_in};
-pub use files::{Leftover, conflict, sync};
+pub use files::{Leftover, conflict, sync, unmerged};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders};
 pub use leave::{Left, kept, leave, told};
 pub(crate) use lone::Lone;
@@ -189,7 +189,7 @@ fn targets_of(
     for entry in input.model.entries_of(cluster).filter(mine) {
         match sides.get(&entry.path) {
             Some((whole, _)) => {
-                let name = whole.name().unwrap_or("apps");
+                let name = input.model.name_of_folder(whole);
                 entries.entry(whole.clone()).or_insert_with(|| GateTarget::new(input, "", name));
             }
             None => {

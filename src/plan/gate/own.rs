@@ -13,7 +13,7 @@ use crate::plan::Command;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
-use crate::plan::gate::files::{Leftover, conflict};
+use crate::plan::gate::files::{Leftover, conflict, unmerged};
 use crate::render::Request;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, flux};
@@ -168,6 +168,7 @@ fn write(
     match builder.now().file(&path).map(ownership) {
         None | Some(Ownership::Ours) => builder.put(&path, &with_header(&text)),
         Some(Ownership::Edited) => return Err(Error::new(ErrorKind::Conflict, conflict(&path))),
+        Some(Ownership::Unmerged) => return Err(Error::new(ErrorKind::Conflict, unmerged(&path))),
         Some(Ownership::Theirs) => {
             return Err(Error::new(
                 ErrorKind::Conflict,

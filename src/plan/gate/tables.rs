@@ -13,7 +13,7 @@ use crate::mechanism::{self, ClusterGate, GateTarget, Table, Tabled, pod_of};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
-use crate::plan::gate::files::conflict;
+use crate::plan::gate::files::{conflict, unmerged};
 use crate::plan::gate::gates_apart;
 use crate::plan::gate::held::of_file;
 use crate::plan::problem::Problem;
@@ -316,6 +316,7 @@ fn written(
     match ownership(file) {
         Ownership::Ours => {}
         Ownership::Edited => return Err(refuse(conflict(path))),
+        Ownership::Unmerged => return Err(refuse(unmerged(path))),
         Ownership::Theirs => {
             let text = format!("{path} has a table, and is no generated file");
             let help = "remove its table\nrun `gitops-windows sync`";

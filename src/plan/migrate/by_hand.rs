@@ -22,7 +22,7 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
     };
     let entry = input.model.entry(&one.whole);
     let planned =
-        entry.map_or_else(|| one.whole.name().unwrap_or("apps"), |entry| input.model.name_of(entry));
+        entry.map_or_else(|| input.model.name_of_folder(&one.whole), |entry| input.model.name_of(entry));
     let old_live = applies(&one.whole);
     let (home, old) =
         old_live.map_or((namespace, planned), |live| (live.namespace.as_str(), live.name.as_str()));
@@ -72,7 +72,8 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
 /// Says that there is a better way.
 pub fn advice(input: &Input<'_>, one: &Move<'_>) -> Diagnostic {
     let entry = input.model.entry(&one.whole);
-    let name = entry.map_or_else(|| one.whole.name().unwrap_or("apps"), |entry| input.model.name_of(entry));
+    let name =
+        entry.map_or_else(|| input.model.name_of_folder(&one.whole), |entry| input.model.name_of(entry));
     Diagnostic::note(format!(
         "no Flux Kustomization in Git applies {} in cluster {}. Each step is a command for you, about `{name}`, as its folder suggests",
         one.whole, one.cluster

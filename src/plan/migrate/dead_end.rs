@@ -64,7 +64,8 @@ pub fn incomplete(input: &Input<'_>, one: &Move<'_>, missing: &[usize]) -> Probl
     let sibling = one.new.iter().find_map(|(position, several)| Some((*position, several.first()?)));
     let wanted = missing.iter().map(|position| {
         let old = sibling.and_then(|(other, found)| predecessor(input, &found.name, other));
-        let name = heir_name(input, old.as_deref().or(one.whole.name()).unwrap_or("apps"), *position);
+        let old = old.as_deref().unwrap_or_else(|| input.model.name_of_folder(&one.whole));
+        let name = heir_name(input, old, *position);
         let side = &one.sides[position];
         let path = sibling.map_or_else(|| side.to_string(), |(_, found)| found.spelt(side));
         format!("{name} with `path: ./{path}` and `prune: false`")

@@ -301,6 +301,7 @@ impl EntryJoin<'_, '_> {
         match builder.now().file(&found.file).map(ownership) {
             Some(Ownership::Ours) => Ok(true),
             Some(Ownership::Edited) => Err(format!("{} is generated and was edited by hand", found.file)),
+            Some(Ownership::Unmerged) => Err(format!("{} has conflict markers of git", found.file)),
             _ => Ok(false),
         }
     }

@@ -24,10 +24,11 @@ pub(super) fn taken(spec: &Spec, freeze: &Freeze, zone: &TimeZone, now: Timestam
         }
         let at = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string();
         let what = match (lost.open <= now, lost.open <= interval.open, lost.close >= interval.close) {
-            (true, ..) => "ends at once".to_owned(),
+            (true, _, true) => "ends at once".to_owned(),
             (_, true, true) => "does not count".to_owned(),
-            (_, true, false) => format!("counts only from {}", at(lost.close)),
-            _ => format!("ends {}", at(lost.open)),
+            (true, _, false) | (_, true, false) => format!("counts only from {}", at(lost.close)),
+            (_, false, true) => format!("ends {}", at(lost.open)),
+            (_, false, false) => format!("pauses from {} to {}", at(lost.open), at(lost.close)),
         };
         let message = format!(
             "the override of type {} until {} ({}) {what} in cluster {}: freeze `{name}` wins",

@@ -403,6 +403,9 @@ fn a_freeze_says_what_it_takes_of_overrides() {
         warnings(&|new| (new.from, new.to) = (None, None)),
         of("2026-11-25T21:00", "2026-11-26"),
         of("2026-11-25", "2026-11-25T21:00"),
+        // One that is over before the override is.
+        of("2026-11-24", "2026-11-24T21:00"),
+        of("2026-11-25T20:30", "2026-11-25T21:00"),
         of("2026-11-26", "2026-11-27"),
         warnings(&|new| (new.from, new.to, new.about) = (None, None, cluster("edge-01"))),
     ];

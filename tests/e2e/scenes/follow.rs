@@ -347,3 +347,66 @@ fn forbidden(cluster: &Cluster) {
         assert!(!output.status.success() && said.contains("Forbidden"), "{words}: {said}");
     }
 }
+
+/// A freeze that begins in the next minute while open, and an override that ends in the next minute: the run of that minute
+/// lets nothing in any more, be it merged before.
+pub fn ends(fleet: &mut Fleet) {
+    scaffold(fleet);
+    follow(fleet, None);
+    let given = Window::ahead(SignedDuration::from_secs(-120), 60);
+    open(fleet, &given);
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("Hold a source, and open it for an hour");
+    fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
+    let cluster = &fleet.clusters[0];
+    change_both(fleet, ("1.29-alpine", "1.30-alpine"), ("Changed at once", "First change"));
+    fleet.merge("A commit while open");
+    until("the image lands", WORK * 3, || image(cluster).ends_with("1.30-alpine").then_some(()));
+    let before = uids(cluster);
+    let minute = |at: Timestamp| at.strftime("%Y-%m-%dT%H:%MZ").to_string();
+    let waits = |at: Timestamp, tag: &str| {
+        assert!(Timestamp::now() < at, "the machine is too slow for this end");
+        let is_over = || Timestamp::now() >= at + SignedDuration::from_secs(75);
+        holds("the image waits", WORK * 5, is_over, || image(cluster).ends_with(tag));
+    };
+
+    // The freeze is committed less than a minute before it begins, and a change after it.
+    let freeze = Window::ahead(SignedDuration::from_secs(40), 0).open;
+    let (begins, later) = (minute(freeze), minute(given.close));
+    let spec = fleet.tree.text("windows.yaml");
+    let peak = format!("freezes:\n  peak: {{ from: {begins}, to: {later}, reason: trading peak }}\n");
+    fleet.tree.write("windows.yaml", format!("{spec}{peak}"));
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("A freeze of the next minute");
+    fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
+    let last = Timestamp::now();
+    // The run before may have been of this minute; the next one is that of the freeze.
+    if freeze.as_second() - last.as_second() < 58 {
+        change_both(fleet, ("1.30-alpine", "1.31-alpine"), ("First change", "Second change"));
+        fleet.merge("A commit in the last minute");
+        waits(freeze, "1.30-alpine");
+    }
+
+    // Without the freeze the override lets it in; then that ends in the next minute.
+    fleet.tree.replace("windows.yaml", &peak, "");
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("No freeze");
+    until("the image lands", WORK * 3, || image(cluster).ends_with("1.31-alpine").then_some(()));
+    let end = Window::ahead(SignedDuration::from_secs(40), 0).open;
+    fleet.tree.replace("windows.yaml", &format!("until: {later}"), &format!("until: {}", minute(end)));
+    fleet.tool(&["sync", "--yes", "--allow-dirty"]);
+    fleet.merge("An override that ends in the next minute");
+    fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
+    // Rights that are taken away while open keep it at what was let in as well.
+    let binding =
+        "/apis/rbac.authorization.k8s.io/v1/namespaces/flux-system/rolebindings/reconciliation-window";
+    cluster.api.change(binding, Change::Delete).unwrap();
+    change_both(fleet, ("1.31-alpine", "1.32-alpine"), ("Second change", "Third change"));
+    fleet.merge("A commit in the last minute");
+    waits(end, "1.31-alpine");
+    cluster.reconciled("infra");
+    let looked = Timestamp::now() + SignedDuration::from_secs(75);
+    holds("the image waits", WORK, || Timestamp::now() >= looked, || image(cluster).ends_with("1.31-alpine"));
+    heals(cluster, "1.31-alpine");
+    assert_eq!(uids(cluster), before, "an object was made again");
+}

@@ -31,6 +31,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "flux_operator_through_its_window", play: operator::play },
     Scene { name: "a_held_source_through_its_window", play: follow::play },
     Scene { name: "a_held_source_through_losses", play: follow::losses },
+    Scene { name: "a_held_source_in_its_last_minute", play: follow::ends },
     Scene { name: "a_held_artifact_of_a_registry", play: artifact::play },
     Scene { name: "a_held_source_of_several_namespaces", play: namespaces::held },
     Scene { name: "a_held_source_in_new_clusters", play: follow::new_clusters },
