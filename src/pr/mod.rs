@@ -12,7 +12,9 @@
 mod arrival;
 mod behind;
 mod body;
+mod brought;
 mod clock;
+mod course;
 mod field;
 mod finding;
 mod fold;

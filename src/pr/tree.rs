@@ -12,6 +12,7 @@ use crate::delivery::{
     Waiting, World, begun, counterparts, unclosed,
 };
 use crate::mechanism::GateTarget;
+use crate::pr::course::Course;
 use crate::pr::landing::Landing;
 use crate::spec::Spec;
 
@@ -188,11 +189,11 @@ impl<'a> Tree<'a> {
         self.find(applier.cluster, &one.remote, (namespace, name))
     }
 
-    /// Returns when the object of a Flux Kustomization itself is applied.
-    pub(super) fn parent_of(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
+    /// Returns how the object of a Flux Kustomization itself comes to be applied.
+    pub(super) fn parent_course(&self, applier: &Applier<'_>, merged: Timestamp) -> Course {
         match self.parent(applier).or_else(|| self.instance_of(applier)) {
-            Some(parent) => self.applied(&parent, merged),
-            None => Landing::unknown("nothing in Git applies its Flux Kustomization"),
+            Some(parent) => self.course(&parent, merged),
+            None => Course::stuck(Landing::unknown("nothing in Git applies its Flux Kustomization")),
         }
     }
 
