@@ -120,8 +120,11 @@ impl Tree<'_> {
             return stuck(Landing::never(format!("Git suspends Flux Kustomization {}", one.name())));
         }
         let cluster = self.cluster(applier.cluster);
-        let said = cluster.and_then(|cluster| cluster.interval(&cluster.followed(&one.source())));
-        let said = said.unwrap_or(BOOTSTRAP);
+        let source = cluster.map_or_else(|| one.source(), |cluster| cluster.followed(&one.source()));
+        if self.is_paused(applier.cluster, &source) {
+            return stuck(Landing::never(format!("Git suspends {} {}", source.kind, source.name)));
+        }
+        let said = self.interval(applier.cluster, &source).unwrap_or(BOOTSTRAP);
         let mut arrival = Arrival::fetched(merged, said, jittered(said));
         // What is met again on the way is part of a circle, which ends here.
         let circle = Landing::at_once(merged, arrival.latest);

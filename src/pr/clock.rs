@@ -127,7 +127,9 @@ impl Clock<'_> {
             };
             return Landing { outruns: true, reason: Some(reason), ..own };
         };
-        let is_same = old.spec()["path"] == new.spec()["path"]
+        let is_resumed = old.spec()["suspend"] == true && new.spec()["suspend"] != true;
+        let is_same = !is_resumed
+            && old.spec()["path"] == new.spec()["path"]
             && old.request(&self.before.world.model.graph) == new.request(&self.after.world.model.graph);
         let landing = match is_same {
             true => self.after.applied(new, self.now),
@@ -141,6 +143,7 @@ impl Clock<'_> {
                 },
             ),
         };
+        let landing = self.by_both_specs(old, new, landing);
         let held_before = self.before.hold(old);
         let never_comes = self.never_comes(old, new);
         let landing = match (&held_before, self.after.hold(new)) {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::ToSpan;
 
 use super::repository::{
-    Files, NOW, OPEN, SPEC, SPEC_FILE, compared_at, files, flux, job, map, with, without, words,
+    Files, NOW, OPEN, SPEC, SPEC_FILE, asked, compared_at, files, flux, job, map, with, without, words,
 };
 use crate::pr::Landing;
 
@@ -174,6 +174,44 @@ fn what_comes_too_late_is_not_told_as_sure() {
     insta::assert_snapshot!(words(&report));
 }
 
+/// What decides when a commit lands may be in the same commit, which comes by what decided before.
+#[test]
+fn until_another_spec_arrives_the_old_one_counts() {
+    const SYNC: &str = "clusters/one/flux-system/gotk-sync.yaml";
+    let image = (DEPLOYMENT, "1.29.0", "1.30.0");
+    let setting = ("apps/apps-rt/settings.yaml", "a: '1'", "a: '2'");
+    let slow = "  wait: true\n  timeout: 3h\n";
+    let apps = |of_rt: &str| {
+        let infra = flux("infra", "infra", slow);
+        let all = [infra, flux("apps-rt", "apps/apps-rt", of_rt), flux("apps-rw", "apps/apps-rw", "")];
+        with(&files(), &[(APPS, "", &all.concat()), ("infra/a.yaml", "", &map("a", ""))])
+    };
+    let (plain, suspended) = (apps(""), apps("  suspend: true\n"));
+    let depends = apps("  dependsOn: [{ name: apps-rw }]\n");
+    let seldom = with(&files(), &[(SYNC, "interval: 1m", "interval: 2h")]);
+    let slow_root =
+        with(&suspended, &[(SYNC, "interval: 5m", "interval: 5m\n  dependsOn: [{ name: infra }]")]);
+    let paused = with(&files(), &[(SYNC, "interval: 1m", "suspend: true, interval: 1m")]);
+    let of = |before: &Files, after: &Files| {
+        let report = compared_at(NOW, before, after);
+        let own = report.changes.iter().filter(|line| ["settings", "web"].contains(&line.id.name.as_str()));
+        own.map(|line| told(&line.lands)).collect::<Vec<_>>().join(", ")
+    };
+    let all = [
+        ("resumed with its files", of(&suspended, &with(&plain, &[setting]))),
+        (
+            "resumed by one that comes late",
+            of(&slow_root, &with(&slow_root, &[setting, (APPS, "  suspend: true\n", "")])),
+        ),
+        ("suspended with its files", of(&plain, &with(&suspended, &[setting]))),
+        ("a dependency that waits comes", of(&plain, &with(&depends, &[setting]))),
+        ("and goes", of(&depends, &with(&plain, &[setting]))),
+        ("fetched more often from now on", of(&seldom, &with(&files(), &[setting]))),
+        ("a source that Git suspends", of(&paused, &with(&paused, &[setting, image]))),
+    ];
+    insta::assert_snapshot!(all.map(|(what, told)| format!("{what}: {told}")).join("\n"));
+}
+
 /// A merge at the deadline still lands in the opening, and one a minute later does not surely.
 #[test]
 fn the_deadline_is_the_last_merge_that_surely_lands_in_the_opening() {
@@ -183,7 +221,7 @@ fn the_deadline_is_the_last_merge_that_surely_lands_in_the_opening() {
         usize::try_from(seed >> 33).unwrap() % below
     };
     let mut counted = 0;
-    for _ in 0..25 {
+    for _ in 0..150 {
         let zone = ["Europe/Berlin", "America/New_York", "Asia/Kolkata", "UTC", "Pacific/Auckland"][next(5)];
         let open = format!("{} {} * * {}", next(60), next(20), ["SAT", "*", "MON,WED", "1-5"][next(4)]);
         let length = ["1h", "2h", "3h30m", "20m"][next(4)];
@@ -233,26 +271,29 @@ fn the_deadline_is_the_last_merge_that_surely_lands_in_the_opening() {
                 ("clusters/one/gate/close.yaml", "", &to),
             ],
         );
-        let image = [(DEPLOYMENT, "1.29.0", "1.30.0")];
         let now =
             ["2026-11-23T12:00:00Z", "2026-03-28T11:00:00Z", "2026-10-24T21:30:00Z", "2026-10-25T00:10:00Z"]
                 [next(4)];
-        let first = landing(now, &base, &image, "web");
-        let Some(deadline) = first.deadline.filter(|at| *at > now.parse().unwrap()) else { continue };
-        counted += 1;
-        let what =
-            || format!("{now} {zone} {open} {length} {every} {interval} {depth} {held}\n{}", apps.concat());
-        let at = |at: Timestamp| landing(&at.to_string(), &base, &image, "web");
-        // The opening that the deadline is of ends with what a merge long before is told of.
-        let last = at(deadline);
-        let (before, after) = (at(deadline - 1.minute()), at(deadline + 1.minute()));
-        let close = last.latest.unwrap();
-        assert!(last.otherwise.is_none_or(|next| close < next), "{}: {}", what(), told(&last));
-        assert!(before.latest.unwrap() <= close, "{}: {} {}", what(), told(&before), told(&last));
-        assert_eq!((first.otherwise, before.otherwise), (last.otherwise, last.otherwise), "{}", what());
-        assert!(first.latest.unwrap() <= close, "{}: {} {}", what(), told(&first), told(&last));
-        let is_sure = after.otherwise == last.otherwise && after.latest.is_some_and(|at| at <= close);
-        assert!(!is_sure, "{}: {}", what(), told(&after));
+        let now: Timestamp = now.parse().unwrap();
+        let what = format!("{now} {zone} {open} {length} {every} {interval} {held}\n{}", apps.concat());
+        asked(&base, "apps-rw", |at| {
+            let first = at(now);
+            let Some(deadline) = first.deadline.filter(|deadline| *deadline > now) else { return };
+            counted += 1;
+            let [before, last, after] =
+                [deadline - 1.minute(), deadline, deadline + 1.minute()].map(|one| at(one.max(now)));
+            // What comes after the opening is the same for all merges that are in it.
+            let is_in = |lands: &Landing| {
+                lands.otherwise == first.otherwise && lands.next().is_none() && lands.latest.is_some()
+            };
+            for lands in [&first, &before, &last] {
+                assert!(is_in(lands), "{deadline} {}: {what}", told(lands));
+            }
+            assert!(!is_in(&after), "{deadline} {}: {what}", told(&after));
+            // Whoever asks later hears the same.
+            let again = before.deadline.unwrap().as_second() - deadline.as_second();
+            assert!(again.abs() <= 1, "{deadline} {before:?}: {what}");
+        });
     }
-    assert!(counted > 12, "{counted}");
+    assert!(counted > 80, "{counted}");
 }
