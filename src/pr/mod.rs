@@ -29,6 +29,7 @@ mod landing;
 mod markdown;
 mod naming;
 mod notice;
+mod passing;
 mod refusal;
 mod report;
 mod reschedule;
