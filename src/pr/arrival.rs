@@ -67,7 +67,7 @@ impl Tree<'_> {
         let mut known = Known::new();
         let (one, mut arrival) = match self.arrival(applier, merged, DEEPEST, &mut known) {
             Ok(found) => found,
-            Err(course) => return course,
+            Err(stuck) => return Course::stuck(*stuck),
         };
         (way.before)(merged).into_iter().for_each(|before| arrival.wait(before));
         self.passed(applier, one, merged, arrival, way)
@@ -89,7 +89,7 @@ impl Tree<'_> {
                 let way = Way { before: &|_| Vec::new(), is_gated: true, look: Some(Duration::ZERO) };
                 self.passed(applier, one, merged, arrival, &way)
             }
-            Err(course) => course,
+            Err(stuck) => Course::stuck(*stuck),
         };
         known.extend(id.map(|id| (id, course.clone())));
         course
@@ -103,8 +103,8 @@ impl Tree<'_> {
         merged: Timestamp,
         left: usize,
         known: &mut Known<'k>,
-    ) -> Result<(&'k Reached, Arrival), Course> {
-        let stuck = |landing: Landing| Err(Course::stuck(landing));
+    ) -> Result<(&'k Reached, Arrival), Box<Landing>> {
+        let stuck = |landing: Landing| Err(Box::new(landing));
         let Some(one) = applier.kustomization else {
             return stuck(Landing::unknown("no Flux Kustomization in Git applies the folder"));
         };
