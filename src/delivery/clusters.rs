@@ -10,11 +10,13 @@ use crate::delivery::cluster::target_of;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{self, home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
+use crate::delivery::variables::{Bringing, Variables};
 use crate::delivery::view::View;
 use crate::delivery::{LeftOut, Root};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::Unmapped;
+use crate::repo::manifest::ObjectId;
 use crate::repo::{Graph, Snapshot, duration};
 use crate::spec::{self, FluxSource, Placed, Spec, folder_of};
 
@@ -104,6 +106,10 @@ pub struct Cluster {
     pub(super) artifacts: BTreeSet<Artifact>,
     /// What its ArtifactGenerators make.
     pub(super) generated: Vec<Generated>,
+    /// The values that its builds bring to variables.
+    pub(super) variables: Variables,
+    /// What brings these.
+    pub(super) bringing: BTreeMap<(String, ObjectId), Bringing>,
     /// The positions of the Flux Kustomizations by their names, once all are known.
     pub(super) by_name: BTreeMap<String, Vec<usize>>,
 }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::delivery::Applier;
 use crate::delivery::comparison::{Built, Change, Pair};
 use crate::render::Object;
@@ -23,6 +25,8 @@ struct Named {
     built: (ObjectId, Object),
     /// The same with what `postBuild.substitute` puts in.
     live: (ObjectId, Object),
+    /// Whether the values of the other side would make something else of it.
+    is_by_values: bool,
 }
 
 /// The objects of one pair before and after; `None` where one of them is not known.
@@ -75,6 +79,7 @@ impl<'n> Difference<'n> {
             id: named.built.0.clone(),
             live: named.live.0.clone(),
             is_substituted,
+            is_by_values: named.is_by_values,
             before: self.before.map(side),
             after: self.after.map(side),
         })
@@ -85,7 +90,8 @@ impl<'n> Difference<'n> {
 pub(super) fn changes(pairs: &[Pair<'_>], built: &[[Built; 2]], first: usize) -> Changes {
     let sides = pairs.iter().zip(built).map(|(pair, [old, new])| {
         let [old, new] = [old, new].map(|side| side.as_ref().ok().filter(|_| pair.is_known()));
-        Some([named(&pair.before, old?), named(&pair.after, new?)])
+        let other = pair.before.as_ref().filter(|_| pair.after.is_some()).map(Applier::post_build);
+        Some([named(&pair.before, old?, None), named(&pair.after, new?, other)])
     });
     let sides: Vec<Sides> = sides.collect();
     let built = differences(pairs, &sides, Form::Built);
@@ -113,21 +119,28 @@ fn owned(key: [Option<(usize, &ObjectId)>; 2]) -> [Option<(usize, ObjectId)>; 2]
     key.map(|side| side.map(|(pair, id)| (pair, id.clone())))
 }
 
-/// Returns the objects of a build with what its Flux Kustomization puts into them.
-fn named(applier: &Option<Applier<'_>>, built: &[Object]) -> Vec<Named> {
+/// Returns the objects of a build with what its Flux Kustomization puts into them; `other` is the `postBuild` of the other
+/// side.
+fn named(applier: &Option<Applier<'_>>, built: &[Object], other: Option<&Value>) -> Vec<Named> {
     let post_build = applier.as_ref().map(Applier::post_build);
+    let other = other.filter(|other| post_build != Some(*other));
+    let with = |post_build: &Value, value: &Value| {
+        let mut own = value.clone();
+        substitute(post_build, &mut own);
+        own
+    };
     let named = |object: &Object| {
         let built = (ObjectId::of(&object.value), object.clone());
         let mut value = object.value.clone();
         if let Some(post_build) = post_build.filter(|own| puts_in(own)) {
-            let mut own = (*value).clone();
-            substitute(post_build, &mut own);
+            let own = with(post_build, &value);
             if own != *value {
                 value = Arc::new(own);
             }
         }
+        let is_by_values = other.is_some_and(|other| with(other, &object.value) != *value);
         let live = (ObjectId::of(&value), Object { value, origin: object.origin.clone() });
-        Named { built, live }
+        Named { built, live, is_by_values }
     };
     built.iter().map(named).collect()
 }

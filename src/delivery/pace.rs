@@ -11,24 +11,51 @@ use crate::repo::duration;
 /// How long kustomize-controller waits before it looks again whether a dependency is ready (`--requeue-dependency`).
 const REQUEUE: Duration = Duration::from_secs(30);
 
+/// What is allowed for the work of controllers and jobs itself: to start, to fetch, to build and to apply.
+pub const STEP: Duration = Duration::from_secs(60);
+
+/// The shortest timeout of a Flux Kustomization, and what its interval is longer than the timeout that it has without one
+/// (kustomize-controller, `GetTimeout`).
+const LEAST: Duration = Duration::from_secs(30);
+
+/// A Flux Kustomization that another one depends on.
+#[derive(Clone, Copy, Debug)]
+pub struct Dependency<'c> {
+    /// Its name.
+    pub name: &'c str,
+    /// Itself; `None` for what is not in Git.
+    pub other: Option<&'c Reached>,
+    /// What has to be before the one goes on.
+    pub need: Need,
+}
+
+/// What a dependency waits for (kustomize-controller, `checkDependencies`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// It is ready at the revision that the one is about to apply: both read the same source.
+    Revision,
+    /// It is ready, at whatever revision.
+    Ready,
+    /// A `readyExpr` says so, and nothing else counts.
+    Expression,
+}
+
 impl Cluster {
-    /// Returns what a Flux Kustomization depends on and waits for until it has applied the same commit, by name; `None` for
-    /// what is not in Git.
-    ///
-    /// Only one that reads the same source has to be at the same revision (kustomize-controller, `checkDependencies`);
-    /// another one is ready already.
-    pub fn dependencies<'c>(
-        &'c self,
-        one: &'c Reached,
-    ) -> impl Iterator<Item = (&'c str, Option<&'c Reached>)> {
+    /// Returns what a Flux Kustomization depends on. What is not in Git may read the same source.
+    pub fn dependencies<'c>(&'c self, one: &'c Reached) -> impl Iterator<Item = Dependency<'c>> {
         let all = one.value["spec"]["dependsOn"].as_array().into_iter().flatten();
-        let found = all.map(move |item| {
-            let namespace = item["namespace"].as_str().filter(|space| !space.is_empty());
-            let namespace = namespace.unwrap_or(one.namespace());
+        all.map(move |item| {
+            let text = |field: &str| item[field].as_str().filter(|text| !text.is_empty());
+            let namespace = text("namespace").unwrap_or(one.namespace());
             let name = item["name"].as_str().unwrap_or_default();
-            (name, self.reached(&one.remote, (namespace, name)))
-        });
-        found.filter(|(_, other)| other.is_none_or(|other| other.source() == one.source()))
+            let other = self.reached(&one.remote, (namespace, name));
+            let need = match other {
+                _ if text("readyExpr").is_some() => Need::Expression,
+                Some(other) if other.source() != one.source() => Need::Ready,
+                _ => Need::Revision,
+            };
+            Dependency { name, other, need }
+        })
     }
 
     /// Returns the first Flux Kustomization on the way of what one depends on that is held back, or is not in Git, by its
@@ -44,7 +71,8 @@ impl Cluster {
             if !seen.insert((next.namespace(), next.name())) {
                 continue;
             }
-            for (name, other) in self.dependencies(next) {
+            let all = self.dependencies(next).filter(|one| one.need == Need::Revision);
+            for Dependency { name, other, .. } in all {
                 match other.filter(|other| !is_held(other)) {
                     Some(other) => queue.push(other),
                     None => return Some((name, other)),
@@ -74,10 +102,13 @@ impl Cluster {
         let own = interval.saturating_add(self.interval(&self.followed(&one.source())).unwrap_or(BOOTSTRAP));
         // What is met again on the way is part of a circle, which ends here.
         known.insert(id, Some(own));
-        let pace = self.dependencies(one).try_fold(own, |pace, (_, other)| {
-            let other = other.filter(|other| !is_held(other))?;
-            let ready = self.pace_from(other, is_held, known)?;
-            Some(pace.max(ready.saturating_add(ready_after(&other.value["spec"])?)))
+        let pace = self.dependencies(one).try_fold(own, |pace, Dependency { other, need, .. }| {
+            let ready = match need {
+                Need::Revision => self.pace_from(other.filter(|other| !is_held(other))?, is_held, known)?,
+                Need::Ready => return Some(pace),
+                Need::Expression => return None,
+            };
+            Some(pace.max(ready.saturating_add(ready_after(&other?.value["spec"])?)))
         });
         known.insert(id, pace);
         pace
@@ -87,7 +118,22 @@ impl Cluster {
 /// Returns how long it takes at most, after a Flux Kustomization with this `spec` has applied a commit, until what depends on
 /// it goes on; `None` where Git does not say it.
 pub fn ready_after(spec: &Value) -> Option<Duration> {
-    let waits = spec["wait"] == true || !spec["healthChecks"].is_null();
-    let said = ["timeout", "interval"].into_iter().find_map(|key| duration::parse(spec[key].as_str()?));
-    Some(REQUEUE + if waits { said? } else { Duration::ZERO })
+    Some(REQUEUE.saturating_add(busy(spec)?))
+}
+
+/// Returns how long a Flux Kustomization with this `spec` at most waits for what it has applied before it looks at anything
+/// else (kustomize-controller, `checkHealth`); `None` where Git does not say it.
+pub fn busy(spec: &Value) -> Option<Duration> {
+    let checks = spec["healthChecks"].as_array().is_some_and(|checks| !checks.is_empty());
+    if spec["wait"] != true && !checks {
+        return Some(Duration::ZERO);
+    }
+    let said = |field: &str| duration::parse(spec[field].as_str()?);
+    let own = said("timeout").or_else(|| Some(said("interval")?.saturating_sub(LEAST)))?;
+    Some(own.max(LEAST))
+}
+
+/// Returns the longest time that Flux makes of an interval: a twentieth more (`--interval-jitter-percentage`).
+pub fn jittered(interval: Duration) -> Duration {
+    interval.saturating_add(interval / 20)
 }

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::delivery::{Cluster, Reached};
+use crate::path::RepoPath;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{Entry, Snapshot};
 
@@ -63,6 +65,55 @@ pub(super) fn is_wanted(names: &BTreeSet<String>, value: &Value) -> bool {
 /// and the name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Variables(BTreeMap<(String, ObjectId), Told>);
+
+/// An object from which a Flux Kustomization takes values that differ.
+#[derive(Clone, Debug)]
+pub struct Brought<'c> {
+    /// Its kind and its name.
+    pub object: String,
+    /// The Flux Kustomization that brings it; `None` where that is a root of which Git does not say more.
+    pub by: Option<&'c Reached>,
+    /// Whether its change is looked at once.
+    pub is_watched: bool,
+}
+
+impl Cluster {
+    /// Returns the objects from which a Flux Kustomization takes values by `substituteFrom` that it had otherwise in another
+    /// state of the cluster; what goes is none.
+    ///
+    /// Only a change of one with the label is looked at once (kustomize-controller, `requestsForConfigDependency` and
+    /// `--watch-configs-label-selector`).
+    pub fn brought_otherwise<'c>(&'c self, one: &Reached, older: &Cluster) -> Vec<Brought<'c>> {
+        let list = one.value["spec"]["postBuild"]["substituteFrom"].as_array().into_iter().flatten();
+        let found = list.filter_map(|item| {
+            let key = Variables::key(item, &one.remote, one.namespace());
+            let (told, bringing) = (self.variables.0.get(&key)?, self.bringing.get(&key)?);
+            if older.variables.0.get(&key) == Some(told) {
+                return None;
+            }
+            let object = format!("{} {}", key.1.kind, key.1.name);
+            let by = bringing.by.and_then(|by| self.kustomizations.get(by));
+            Some(Brought { object, by, is_watched: bringing.is_watched })
+        });
+        found.collect()
+    }
+}
+
+/// What brings an object with values of variables.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bringing {
+    /// The folder that is built.
+    pub folder: RepoPath,
+    /// The position of the Flux Kustomization that builds it.
+    pub by: Option<usize>,
+    /// Whether the object has the label with which controllers watch it.
+    pub is_watched: bool,
+}
+
+/// Tells whether an object has the label with which controllers watch it.
+pub(super) fn is_watched(value: &Value) -> bool {
+    value["metadata"]["labels"]["reconcile.fluxcd.io/watch"] == "Enabled"
+}
 
 /// What Git says of one.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +176,10 @@ impl Variables {
     }
 
     fn told(&self, item: &Value, remote: &str, namespace: &str) -> Option<&Told> {
+        self.0.get(&Variables::key(item, remote, namespace))
+    }
+
+    fn key(item: &Value, remote: &str, namespace: &str) -> (String, ObjectId) {
         let text = |field: &str| item[field].as_str().unwrap_or_default().to_owned();
         let id = ObjectId {
             group: String::new(),
@@ -132,7 +187,7 @@ impl Variables {
             namespace: namespace.to_owned(),
             name: text("name"),
         };
-        self.0.get(&(remote.to_owned(), id))
+        (remote.to_owned(), id)
     }
 }
 

@@ -120,7 +120,7 @@ fn the_last_value_counts() {
 fn the_names_are_found_in_patches_too() {
     let mut snapshot = Snapshot::default();
     let mut add = |path: &str, text: &str| {
-        snapshot.insert(crate::path::RepoPath::parse(path).unwrap(), crate::repo::File::new(text.as_bytes()));
+        snapshot.insert(RepoPath::parse(path).unwrap(), crate::repo::File::new(text.as_bytes()));
     };
     add(
         "a.yaml",

@@ -12,7 +12,7 @@ use crate::delivery::reading::Reader;
 use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{EXTERNAL, SourceId};
-use crate::delivery::variables::Variables;
+use crate::delivery::variables::{Bringing, Variables, is_watched};
 use crate::delivery::view::{Built, View};
 use crate::mechanism;
 use crate::path::RepoPath;
@@ -46,8 +46,8 @@ pub(super) struct Walk<'r, 'a> {
     /// What is known of variables before, and what is found of them now.
     known: Variables,
     found: Variables,
-    /// The folders whose builds bring these, with the positions of those that build them.
-    bringing: BTreeMap<(String, ObjectId), (RepoPath, Option<usize>)>,
+    /// What brings these.
+    bringing: BTreeMap<(String, ObjectId), Bringing>,
 }
 
 /// How often a cluster is read until its variables have no further values.
@@ -101,6 +101,8 @@ impl<'r, 'a> Walk<'r, 'a> {
         }
         walk.take_held_sources();
         walk.cluster.index();
+        walk.cluster.variables = walk.known;
+        walk.cluster.bringing = walk.bringing;
         (walk.cluster, walk.found)
     }
 
@@ -209,7 +211,8 @@ impl<'r, 'a> Walk<'r, 'a> {
                 let mut value = (*one.value).clone();
                 substitute(&step.post_build, &mut value);
                 let key = (step.remote.clone(), ObjectId::of(&value));
-                let own = (step.folder.clone(), step.by);
+                let folder = step.folder.clone();
+                let own = Bringing { folder, by: step.by, is_watched: is_watched(&value) };
                 if *self.bringing.entry(key).or_insert_with(|| own.clone()) == own {
                     self.found.take(&step.remote, &value, is_applied && error.is_none());
                 } else {

@@ -4,31 +4,50 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use crate::delivery::{Applier, BOOTSTRAP, Hold, Reached, UNCLOSED, ready_after};
-use crate::pr::gate::Gate;
-use crate::pr::landing::{Landing, State};
+use crate::delivery::{Applier, BOOTSTRAP, Dependency, Need, Reached, STEP, busy, jittered, ready_after};
+use crate::pr::course::{Arrival, Before, Course, Opening, last_merge};
+use crate::pr::landing::Landing;
+use crate::pr::passing::{Passing, until};
 use crate::pr::tree::{Tree, applier_of};
 use crate::repo::duration;
-use crate::schedule::Stretch;
-use crate::spec::exceptions::is_endless;
 
 /// How many `dependsOn` are followed one after another; Flux refuses cycles only when it meets them.
 pub(super) const DEEPEST: usize = 64;
 
-/// How many openings are looked at for one that is long enough after a commit to have it.
-const MOST_OPENINGS: usize = 64;
-
 /// When Flux Kustomizations of one cluster apply a commit, by namespace and name, as far as it was worked out: many may
 /// depend on one.
-type Known<'k> = BTreeMap<(&'k str, &'k str), Landing>;
+type Known<'k> = BTreeMap<(&'k str, &'k str), Course>;
+
+/// What else than the commit and its dependencies decides when a Flux Kustomization applies something.
+pub(super) struct Way<'w> {
+    /// What has to happen before, were the commit merged at an instant.
+    pub(super) before: &'w dyn Fn(Timestamp) -> Vec<Before>,
+    /// Whether its window counts.
+    pub(super) is_gated: bool,
+    /// How long it takes to look at what comes while it is open; `None` where Git does not say it.
+    pub(super) look: Option<Duration>,
+}
 
 impl Tree<'_> {
     /// Returns when a commit that is merged at an instant is applied by a Flux Kustomization that the cluster has.
     pub fn applied(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
-        self.applied_from(applier, merged, DEEPEST, &mut Known::new())
+        let way = Way { before: &|_| Vec::new(), is_gated: true, look: Some(Duration::ZERO) };
+        self.applied_by(applier, merged, &way)
+    }
+
+    /// As [`applied`](Tree::applied), where more decides.
+    pub(super) fn applied_by(&self, applier: &Applier<'_>, merged: Timestamp, way: &Way<'_>) -> Landing {
+        let again = |at: Timestamp| self.course_by(applier, at, way);
+        let course = again(merged);
+        let deadline = last_merge(merged, &course, &again);
+        Landing { deadline, ..course.landing }
+    }
+
+    /// Returns how a commit comes to be applied by a Flux Kustomization that the cluster has.
+    pub(super) fn course(&self, applier: &Applier<'_>, merged: Timestamp) -> Course {
+        self.course_from(applier, merged, DEEPEST, &mut Known::new())
     }
 
     /// Returns when the CronJobs that open and close what an applier builds are there as a commit has them, were it merged at
@@ -44,190 +63,161 @@ impl Tree<'_> {
         bringing.reduce(Landing::and).unwrap_or_else(unknown)
     }
 
-    fn applied_from<'k>(
+    fn course_by(&self, applier: &Applier<'_>, merged: Timestamp, way: &Way<'_>) -> Course {
+        let mut known = Known::new();
+        let (one, mut arrival) = match self.arrival(applier, merged, DEEPEST, &mut known) {
+            Ok(found) => found,
+            Err(stuck) => return Course::stuck(*stuck),
+        };
+        (way.before)(merged).into_iter().for_each(|before| arrival.wait(before));
+        self.passed(applier, one, merged, arrival, way)
+    }
+
+    fn course_from<'k>(
         &'k self,
         applier: &Applier<'k>,
         merged: Timestamp,
         left: usize,
         known: &mut Known<'k>,
-    ) -> Landing {
+    ) -> Course {
+        let id = applier.kustomization.map(|one| (one.namespace(), one.name()));
+        if let Some(course) = id.and_then(|id| known.get(&id)) {
+            return course.clone();
+        }
+        let course = match self.arrival(applier, merged, left, known) {
+            Ok((one, arrival)) => {
+                let way = Way { before: &|_| Vec::new(), is_gated: true, look: Some(Duration::ZERO) };
+                self.passed(applier, one, merged, arrival, &way)
+            }
+            Err(stuck) => Course::stuck(*stuck),
+        };
+        known.extend(id.map(|id| (id, course.clone())));
+        course
+    }
+
+    /// Returns a Flux Kustomization, with when a commit and what that depends on have come to it; what does not get on as an
+    /// error.
+    fn arrival<'k>(
+        &'k self,
+        applier: &Applier<'k>,
+        merged: Timestamp,
+        left: usize,
+        known: &mut Known<'k>,
+    ) -> Result<(&'k Reached, Arrival), Box<Landing>> {
+        let stuck = |landing: Landing| Err(Box::new(landing));
         let Some(one) = applier.kustomization else {
-            return Landing::unknown("no Flux Kustomization in Git applies the folder");
+            return stuck(Landing::unknown("no Flux Kustomization in Git applies the folder"));
         };
         if applier.spec()["suspend"] == true {
-            return Landing::never(format!("Git suspends Flux Kustomization {}", one.name()));
+            return stuck(Landing::never(format!("Git suspends Flux Kustomization {}", one.name())));
         }
-        let id = (one.namespace(), one.name());
-        if let Some(landing) = known.get(&id) {
-            return landing.clone();
-        }
-        let own = self.own(applier, one, merged);
-        if left == 0 {
-            return own;
-        }
-        // What is met again on the way is part of a circle, which ends here.
-        known.insert(id, own.clone());
         let cluster = self.cluster(applier.cluster);
-        let dependencies = cluster.into_iter().flat_map(|cluster| cluster.dependencies(one));
-        let landing = dependencies.fold(own, |landing, (name, other)| {
-            let other = cluster.zip(other).and_then(|(cluster, other)| applier_of(cluster, other));
+        let source = cluster.map_or_else(|| one.source(), |cluster| cluster.followed(&one.source()));
+        if self.is_paused(applier.cluster, &source) {
+            return stuck(Landing::never(format!("Git suspends {} {}", source.kind, source.name)));
+        }
+        let said = self.interval(applier.cluster, &source).unwrap_or(BOOTSTRAP);
+        let mut arrival = Arrival::fetched(merged, said, jittered(said));
+        // What is met again on the way is part of a circle, which ends here.
+        let circle = Landing::at_once(merged, arrival.latest);
+        let circle = Course { sure: arrival.sure, chain: arrival.chain, ..Course::stuck(circle) };
+        known.insert((one.namespace(), one.name()), circle);
+        for Dependency { name, other, need } in cluster.into_iter().flat_map(|own| own.dependencies(one)) {
+            if left == 0 {
+                break;
+            }
+            let other = other.zip(cluster).and_then(|(other, cluster)| applier_of(cluster, other));
             let Some(other) = other else {
-                return landing.and(Landing::unknown(format!("it depends on {name}, which is not in Git")));
+                let unknown = Landing::unknown(format!("it depends on {name}, which is not in Git"));
+                arrival.wait(Before { course: Course::stuck(unknown), lag: None, why: None, done: None });
+                continue;
             };
-            let mut ready = self.applied_from(&other, merged, left - 1, known);
-            let lag = ready_after(other.spec());
-            ready.latest = ready.latest.zip(lag).and_then(|(at, lag)| after(at, lag));
-            if ready.state != State::AtOnce {
-                ready.reason = Some(format!("it depends on {name}"));
-            }
-            landing.and(ready)
-        });
-        known.insert(id, landing.clone());
-        landing
-    }
-
-    /// As [`applied`](Tree::applied), were there no dependencies.
-    fn own(&self, applier: &Applier<'_>, one: &Reached, merged: Timestamp) -> Landing {
-        let source = self.cluster(applier.cluster).map(|cluster| (cluster, cluster.followed(&one.source())));
-        let said = source.as_ref().and_then(|(cluster, source)| cluster.interval(source));
-        let fetched = said.unwrap_or(BOOTSTRAP);
-        let arrives = after(merged, fetched);
-        let interval = duration_of(applier.spec(), "interval");
-        let until =
-            |start: Option<Timestamp>| start.zip(interval).and_then(|(at, interval)| after(at, interval));
-        let release = source.as_ref().and_then(|(cluster, source)| cluster.release(source));
-        let with_reason = |landing: Landing| match (interval, said) {
-            (None, _) => landing.because(format!("Git does not say the interval of {}", one.name())),
-            (_, None) => {
-                let source = source.as_ref().map_or_else(|| one.source(), |(_, source)| source.clone());
-                landing.because(format!(
-                    "{} {} is not in Git; it is assumed to be fetched every minute",
-                    source.kind, source.name
-                ))
-            }
-            _ => landing,
-        };
-        let told = |landing: Landing| with_reason(Landing { release, ..landing });
-        let Some(hold) = self.hold(applier) else {
-            return told(Landing::at_once(merged, until(arrives)));
-        };
-        let named = self.window_name(applier, &hold, merged);
-        let window_of = named.is_none().then(|| match &hold {
-            Hold::Job(name) => format!("CronJob {name}"),
-            Hold::Provider(name) => format!("ResourceSetInputProvider {name}"),
-            other => format!("type {}", other.name().unwrap_or_default()),
-        });
-        let name = named.unwrap_or_else(|| hold.name().unwrap_or_default().to_owned());
-        let gate = |at: Timestamp| self.gate(applier.cluster, Some(one), &hold, at);
-        let Some(Gate { times, zone, first_closing, assumed, since, freeze, delay, given, end, tick }) =
-            gate(merged)
-        else {
-            return Landing {
-                window: Some(name),
-                window_of,
-                release,
-                ..Landing::unknown(format!("when {} is not known", hold.opening()))
-            };
-        };
-        let window = |earliest: Timestamp, latest: Option<Timestamp>, deadline: Option<Timestamp>| Landing {
-            state: State::Window,
-            earliest: Some(earliest),
-            latest,
-            window: Some(name.clone()),
-            window_of: window_of.clone(),
-            freeze: freeze.clone(),
-            given: given.clone(),
-            zone: zone.iana_name().map(str::to_owned),
-            // One that is past is missed.
-            deadline,
-            otherwise: times.next_close.and_then(|close| gate(close)?.times.next_open),
-            first_closing,
-            since,
-            outruns: false,
-            release,
-            reason: None,
-        };
-        let until = |start: Option<Timestamp>| until(start).and_then(|at| after(at, tick));
-        // The last run in the window has to see it.
-        let seen = if self.is_held(applier) { fetched + tick } else { fetched };
-        let arrives = after(merged, seen);
-        let before = |close: Option<Timestamp>| close?.checked_sub(seen).ok();
-        // A resumed Flux Kustomization and a new artifact are reconciled at once (kustomize-controller,
-        // `SetupWithManager`), so what is fetched before a closing lands before it.
-        let lands = |open: Timestamp, close: Option<Timestamp>| {
-            let from = arrives.map(|at| at.max(open));
-            let is_in_time = close.is_none_or(|close| from.is_some_and(|from| from < close));
-            is_in_time.then(|| until(from).map(|at| close.map_or(at, |close| at.min(close))))
-        };
-        // Else it may come too late for this opening.
-        let later = || {
-            let mut close = times.next_close?;
-            for _ in 0..MOST_OPENINGS {
-                let next = gate(close)?.times;
-                if let Some(latest) = lands(next.next_open?, next.next_close) {
-                    return latest;
-                }
-                close = next.next_close?;
-            }
-            None
-        };
-        let unsure = "the window may close before the commit is fetched";
-        let opens = |open: Timestamp| match lands(open, times.next_close) {
-            Some(latest) => window(open, latest, before(times.next_close)),
-            None => window(open, later(), before(times.next_close)).because(unsure),
-        };
-        let landing = match (times.open, times.next_open) {
-            (true, _) => opens(merged),
-            (false, Some(open)) if freeze.is_some() => {
-                let reason = freeze.as_ref().map(|freeze| format!("held by {}", told_of(freeze, &zone)));
-                Landing { state: State::Frozen, reason, ..opens(open) }
-            }
-            (false, Some(open)) => match &delay {
-                Some(delay) => {
-                    let landing = opens(open);
-                    let why = format!("an earlier opening falls into {}", told_of(delay, &zone));
-                    Landing { reason: Some(why), ..landing }
-                }
-                None => opens(open),
-            },
-            (false, None) => {
-                let none = match end {
-                    Some(end) if end > merged => {
-                        format!("no time is open until the table of open times ends, {}", instant(end, &zone))
+            let course = match need {
+                Need::Revision => self.course_from(&other, merged, left - 1, known),
+                // It may just apply a commit.
+                Need::Ready | Need::Expression => {
+                    let own = Arrival::fetched(merged, said, jittered(said));
+                    Course {
+                        sure: own.sure,
+                        chain: own.chain,
+                        ..Course::stuck(Landing::at_once(merged, own.latest))
                     }
-                    Some(end) => format!("the table of open times has ended, {}", instant(end, &zone)),
-                    None => format!("{} no more within five years", hold.opening()),
-                };
-                let zone_name = zone.iana_name().map(str::to_owned);
-                let never =
-                    Landing { window: Some(name), window_of, zone: zone_name, ..Landing::never(none) };
-                let Some(freeze) = freeze else { return never };
-                let after = if is_endless(freeze.interval) { "" } else { ", and nothing opens after it" };
-                let reason = Some(format!("held by {}{after}", told_of(&freeze, &zone)));
-                return Landing { state: State::Frozen, since, reason, freeze: Some(freeze), ..never };
+                }
+            };
+            let lag = ready_after(other.spec()).filter(|_| need != Need::Expression);
+            let why = Some(format!("it depends on {name}"));
+            let done = match need {
+                Need::Expression => format!("the readyExpr of {name} holds"),
+                _ => format!("{name}, on which it depends, is ready"),
+            };
+            arrival.wait(Before { course, lag, why, done: Some(done) });
+        }
+        Ok((one, arrival))
+    }
+
+    /// Returns when a Flux Kustomization has applied what has come to it.
+    fn passed(
+        &self,
+        applier: &Applier<'_>,
+        one: &Reached,
+        merged: Timestamp,
+        arrival: Arrival,
+        way: &Way<'_>,
+    ) -> Course {
+        if let Some(stuck) = arrival.stuck {
+            return Course::stuck(stuck);
+        }
+        let source = self.cluster(applier.cluster).map(|cluster| (cluster, cluster.followed(&one.source())));
+        let is_said = source.as_ref().is_some_and(|(cluster, source)| cluster.interval(source).is_some());
+        let interval = duration_of(applier.spec(), "interval");
+        let slack = interval.zip(arrival.slack).map(|(own, other)| own.max(other));
+        let release = source.as_ref().and_then(|(cluster, source)| cluster.release(source));
+        let told = |landing: Landing| {
+            let landing = Landing { release, ..landing };
+            match (interval, is_said) {
+                (None, _) => landing.because(format!("Git does not say the interval of {}", one.name())),
+                (_, false) => {
+                    let source = source.as_ref().map_or_else(|| one.source(), |(_, source)| source.clone());
+                    landing.because(format!(
+                        "{} {} is not in Git; it is assumed to be fetched every minute",
+                        source.kind, source.name
+                    ))
+                }
+                _ => landing,
             }
         };
-        let landing = match first_closing {
-            Some(_) => landing.because(UNCLOSED),
-            None => landing,
+        // While it waits for what it applied before, or has looked already, it looks later.
+        let late = busy(applier.spec()).zip(way.look).map(|(busy, look)| busy.saturating_add(look));
+        let late = late.map(|late| late.saturating_add(STEP));
+        let Some(hold) = self.hold(applier).filter(|_| way.is_gated) else {
+            let sure = arrival.sure.zip(late).and_then(|(at, late)| after(at, late));
+            let latest = until(arrival.latest, slack).map(|at| sure.map_or(at, |sure| sure.max(at)));
+            let latest = latest.filter(|_| sure.is_some());
+            let chain = arrival.chain.zip(late).map(|(chain, late)| chain.saturating_add(late));
+            let landing = match &arrival.windowed {
+                Some((course, why)) => {
+                    let reason = why.clone().or_else(|| course.landing.reason.clone());
+                    let release = release.max(course.landing.release);
+                    Landing {
+                        earliest: Some(arrival.earliest),
+                        latest,
+                        reason,
+                        release,
+                        ..course.landing.clone()
+                    }
+                }
+                None => told(Landing::at_once(arrival.earliest, latest)),
+            };
+            let landing = match (&landing.latest, sure, &arrival.last) {
+                (None, None, Some(last)) => landing.because(format!("Git does not say when {last}")),
+                _ => landing,
+            };
+            let opening = arrival.windowed.and_then(|(course, _)| course.opening);
+            let opening = opening.map(|opening| Opening { holds: arrival.holds, ..opening });
+            return Course { landing, sure, chain, slack, opening };
         };
-        told(match assumed {
-            Some(why) => landing.because(why),
-            None => landing,
-        })
+        self.through(applier, one, merged, &hold, &Passing { arrival, slack, late, told: &told })
     }
-}
-
-/// Names a freeze by its end and its reason.
-fn told_of(freeze: &Stretch, zone: &TimeZone) -> String {
-    match is_endless(freeze.interval) {
-        true => format!("freeze without end ({})", freeze.reason),
-        false => format!("freeze until {} ({})", instant(freeze.interval.close, zone), freeze.reason),
-    }
-}
-
-fn instant(at: Timestamp, zone: &TimeZone) -> String {
-    at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M %:z").to_string()
 }
 
 pub(super) fn duration_of(spec: &Value, field: &str) -> Option<Duration> {

@@ -1,5 +1,7 @@
 //! Finds out when what differs between two trees reaches its cluster.
 
+use std::time::Duration;
+
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
@@ -8,7 +10,8 @@ use crate::calendar::Calendar;
 use crate::delivery::inventory::{is_kept, prunes, stays_without};
 use crate::delivery::{Applier, BuiltJob, Hold, Pair, Reached};
 use crate::mechanism::RESUME_OWN;
-use crate::pr::arrival::{DEEPEST, after, duration_of};
+use crate::pr::arrival::{DEEPEST, Way, after, duration_of};
+use crate::pr::course::{Before, Course};
 use crate::pr::landing::{Landing, State};
 use crate::pr::report::Report;
 use crate::pr::tree::Tree;
@@ -94,23 +97,24 @@ impl Clock<'_> {
     /// Returns when objects of a pair land that are there afterwards.
     pub fn lands(&self, pair: &Pair<'_>) -> Landing {
         let Some(new) = &pair.after else { return self.ends(pair) };
-        let landing = self.after.applied(new, self.now);
-        let Some(one) = new.kustomization else { return landing };
+        let Some(one) = new.kustomization else { return self.after.applied(new, self.now) };
         // What is held at its source waits there whether or not it is new, and what its own spec says does not.
         let is_held = self.after.is_held(new);
         let Some(old) = &pair.before else {
-            if is_held {
-                return landing.and(self.after.parent_of(new, self.now));
-            }
             // Nothing suspends a new one before the next closing.
             let hold = self.after.hold(new);
-            let own = match (&hold, new.spec()["suspend"] == true) {
-                (Some(_), false) => self.after.parent_of(new, self.now),
-                _ => landing.and(self.after.parent_of(new, self.now)),
-            };
-            let interval = duration_of(new.spec(), "interval");
-            let latest = own.latest.zip(interval).and_then(|(at, interval)| after(at, interval));
-            let own = Landing { latest, ..own };
+            let own = self.after.applied_by(
+                new,
+                self.now,
+                &Way {
+                    before: &|at| vec![Before::parent(self.after.parent_course(new, at))],
+                    is_gated: is_held,
+                    look: Some(Duration::ZERO),
+                },
+            );
+            if is_held {
+                return own;
+            }
             let name = one.name();
             let reason = match (hold, self.after.unheld(new)) {
                 (Some(hold), _) if self.opens(new.cluster, &hold) != Some(self.now) => {
@@ -123,6 +127,23 @@ impl Clock<'_> {
             };
             return Landing { outruns: true, reason: Some(reason), ..own };
         };
+        let is_resumed = old.spec()["suspend"] == true && new.spec()["suspend"] != true;
+        let is_same = !is_resumed
+            && old.spec()["path"] == new.spec()["path"]
+            && old.request(&self.before.world.model.graph) == new.request(&self.after.world.model.graph);
+        let landing = match is_same {
+            true => self.after.applied(new, self.now),
+            false => self.after.applied_by(
+                new,
+                self.now,
+                &Way {
+                    before: &|at| vec![Before::parent(self.spec_course(old, new, at))],
+                    is_gated: true,
+                    look: Some(Duration::ZERO),
+                },
+            ),
+        };
+        let landing = self.by_both_specs(old, new, landing);
         let held_before = self.before.hold(old);
         let never_comes = self.never_comes(old, new);
         let landing = match (&held_before, self.after.hold(new)) {
@@ -152,16 +173,10 @@ impl Clock<'_> {
             },
             _ => landing,
         };
-        let is_same = old.spec()["path"] == new.spec()["path"]
-            && old.request(&self.before.world.model.graph) == new.request(&self.after.world.model.graph);
         if is_same {
             return landing;
         }
-        let brought = match self.after.parent_of(new, self.now) {
-            // What applied it so far brings its other path.
-            Landing { state: State::Unknown, .. } => self.before.parent_of(old, self.now),
-            brought => brought,
-        };
+        let brought = self.spec_course(old, new, self.now).landing;
         if is_held && self.before.is_held(old) && brought.state == State::AtOnce {
             let interval = duration_of(new.spec(), "interval");
             let latest =
@@ -170,7 +185,15 @@ impl Clock<'_> {
                 format!("changes of the spec of {} act at once, changes of its files wait", one.name());
             return Landing { latest, outruns: true, ..brought }.because(reason);
         }
-        landing.and(brought)
+        landing.and(Landing { deadline: None, otherwise: None, ..brought })
+    }
+
+    /// Returns how the other spec of a Flux Kustomization comes to its cluster.
+    pub(super) fn spec_course(&self, old: &Applier<'_>, new: &Applier<'_>, merged: Timestamp) -> Course {
+        let course = self.after.parent_course(new, merged);
+        // What applied it so far brings its other path.
+        let is_unknown = course.landing.state == State::Unknown;
+        if is_unknown { self.before.parent_course(old, merged) } else { course }
     }
 
     /// Returns when an object of a pair is deleted, and whether it is (kustomize-controller, `finalize` and `prune`).

@@ -1,6 +1,7 @@
 //! Words inside of a comment: nothing foreign in them mentions, links or formats.
 
 use crate::diff::clean;
+use crate::schedule::zone;
 
 /// Writes text as code, where nothing of it means anything: no mention, link, HTML, emphasis or end of a table's cell.
 ///
@@ -22,7 +23,18 @@ fn harmless(character: char) -> char {
 /// Writes the tool's own words, and names among them, outside of code.
 pub fn plain(text: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || " ,:;-+—…()".contains(c);
-    clean(text.as_bytes()).chars().map(|c| if is_plain(c) { c } else { '·' }).collect()
+    let told = |word: &str| -> String {
+        match is_zone(word.trim_end_matches([' ', ',', ';', ')'])) {
+            true => word.to_owned(),
+            false => word.chars().map(|c| if is_plain(c) { c } else { '·' }).collect(),
+        }
+    };
+    clean(text.as_bytes()).split_inclusive(' ').map(told).collect()
+}
+
+/// Tells whether a word is the name of a time zone such as `Europe/Berlin`, in which nothing means anything else.
+fn is_zone(word: &str) -> bool {
+    word.contains('/') && zone::parse(word).is_ok()
 }
 
 /// Writes a sentence in which names may stand: what is between backticks, and each word that is not plain, as code.
@@ -69,7 +81,7 @@ fn word(text: &str) -> String {
     let (inner, end) = text.split_at(inner.len());
     let end = if end.len() > 2 { &end[..2] } else { end };
     let (begin, word) = inner.strip_prefix('(').map_or(("", inner), |word| ("(", word));
-    if word.is_empty() || is_plain(word) {
+    if word.is_empty() || is_plain(word) || is_zone(word) {
         format!("{begin}{word}{end}")
     } else {
         format!("{begin}{}{end}", code(word))
@@ -91,9 +103,10 @@ mod tests {
     fn names_in_sentences_are_code_and_words_are_not() {
         let told = |text: &str| prose(text);
         assert_eq!(
-            told("it waits until Sat 2026-11-28 22:00 CET; then it's late"),
-            "it waits until Sat 2026-11-28 22:00 CET; then it's late"
+            told("it waits until Sat 2026-11-28 22:00 Europe/Berlin; then it's late"),
+            "it waits until Sat 2026-11-28 22:00 Europe/Berlin; then it's late"
         );
+        assert_eq!(plain("22:00 America/New_York, a/b (`c`)"), "22:00 America/New_York, a·b (·c·)");
         assert_eq!(
             told("annotate it `x.io/prune: disabled`, and merge."),
             "annotate it `x.io/prune: disabled`, and merge."

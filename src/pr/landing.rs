@@ -108,6 +108,11 @@ impl Landing {
         Landing { state: State::Unknown, ..Landing::never(reason) }
     }
 
+    /// Returns the opening that brings it where its window may close too soon.
+    pub fn next(&self) -> Option<Timestamp> {
+        self.otherwise.filter(|next| self.latest.is_some_and(|latest| latest >= *next))
+    }
+
     /// Adds a reason where there is none yet.
     #[must_use]
     pub fn because(self, reason: impl Into<String>) -> Landing {

@@ -12,7 +12,9 @@
 mod arrival;
 mod behind;
 mod body;
+mod brought;
 mod clock;
+mod course;
 mod field;
 mod finding;
 mod fold;
@@ -27,6 +29,7 @@ mod landing;
 mod markdown;
 mod naming;
 mod notice;
+mod passing;
 mod refusal;
 mod report;
 mod reschedule;

@@ -10,8 +10,8 @@ use regex::{Captures, Regex};
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::report::Report;
 use crate::pr::summary::{CLUSTER, replace};
-use crate::pr::words::{moment, zone_of};
-use crate::schedule::zone;
+use crate::pr::words::zone_of;
+use crate::schedule::{moment, zone};
 
 /// By what findings have in common, the position of their notice.
 type Known = BTreeMap<(Topic, [Option<String>; 2], String, String), usize>;

@@ -135,11 +135,22 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
     let comparison = Comparison::new(clock.before.world, clock.after.world, renderer);
     let mut files = Files::new(clock.before.world, clock.after.world, &comparison);
     let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair)).collect();
+    let by_values: Vec<Option<Landing>> =
+        comparison.pairs.iter().map(|pair| clock.lands_by_values(pair)).collect();
     let all = comparison.changes.iter().chain(&comparison.built);
     let snapshots = [clock.before.world.snapshot, clock.after.world.snapshot];
     let scopes = Scopes::of(&snapshots, all.map(|change| &change.id));
     let mut lines = |changes: &[Change]| -> Vec<Line> {
-        let line = |change| line(clock, &comparison, &landings, change, &mut files);
+        let line = |change: &Change| {
+            let landing = landings.get(change.pair())?;
+            let values = by_values.get(change.pair()).and_then(Option::as_ref);
+            let landing = match values.filter(|_| change.is_by_values) {
+                Some(values) if change.is_substituted => values.clone(),
+                Some(values) => landing.clone().and(values.clone()),
+                None => landing.clone(),
+            };
+            line(clock, &comparison, landing, change, &mut files)
+        };
         let placed =
             |line: Line| Line { id: scopes.placed(&line.id), built: scopes.placed(&line.built), ..line };
         changes.iter().filter_map(line).map(placed).collect()
@@ -177,20 +188,20 @@ fn is_forced(object: &Value) -> bool {
 fn line(
     clock: &Clock<'_>,
     comparison: &Comparison<'_>,
-    landings: &[Landing],
+    lands: Landing,
     change: &Change,
     files: &mut Files<'_>,
 ) -> Option<Line> {
     let kind = change.kind();
-    let (pair, lands) = (comparison.pairs.get(change.pair())?, landings.get(change.pair())?);
+    let pair = comparison.pairs.get(change.pair())?;
     let by = if kind == Kind::Deleted { &pair.before } else { &pair.after };
     let by = by.as_ref()?;
     let object = change.object()?;
     let from = change.before.as_ref().filter(|_| kind == Kind::Moved);
     let from = from.and_then(|(old, _)| comparison.pairs.get(*old)?.before.as_ref()).map(By::of);
     let lands = match kind {
-        Kind::Deleted => clock.deletes(pair, &object.value, lands),
-        _ => lands.clone(),
+        Kind::Deleted => clock.deletes(pair, &object.value, &lands),
+        _ => lands,
     };
     let tree = if kind == Kind::Deleted { &clock.before } else { &clock.after };
     let differing = match (&change.before, &change.after) {

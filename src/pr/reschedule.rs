@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::delivery::Applier;
+use crate::delivery::{Applier, Reached};
 use crate::pr::clock::Clock;
 use crate::pr::landing::{Landing, State};
 
@@ -56,5 +56,31 @@ impl Clock<'_> {
         let is_former = is_by_old && landing.earliest.is_none_or(|own| former.earliest < Some(own));
         let decides = if is_former { former } else { landing };
         Landing { latest, deadline, reason: Some(BOTH.to_owned()), ..decides }
+    }
+
+    /// Widens a landing by the spec that a Flux Kustomization has until the new one of the same commit comes, where another
+    /// one may let the commit in before.
+    pub(super) fn by_both_specs(&self, old: &Applier<'_>, new: &Applier<'_>, landing: Landing) -> Landing {
+        let is_suspended = new.spec()["suspend"] == true && old.spec()["suspend"] != true;
+        if !is_suspended && old.spec()["dependsOn"] == new.spec()["dependsOn"] {
+            return landing;
+        }
+        let former = self.before.applied(old, self.now);
+        let Some(earliest) = former.earliest.filter(|at| landing.earliest.is_none_or(|own| *at < own)) else {
+            return landing;
+        };
+        if is_suspended && earliest > self.now {
+            return landing;
+        }
+        let name = new.kustomization.map(Reached::name).unwrap_or_default();
+        let what = if is_suspended { "suspend" } else { "dependsOn" };
+        let why = format!("spec.{what} of {name} changes too, and until then the old one counts");
+        match landing.earliest {
+            None => Landing::unknown(why),
+            Some(_) => {
+                let Landing { latest, deadline, .. } = landing;
+                Landing { latest, deadline, reason: Some(why), ..former }
+            }
+        }
     }
 }

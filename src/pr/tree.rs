@@ -2,16 +2,18 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::delivery::{
-    Applier, Begun, BuiltJob, Cluster, Held, History, Hold, Holds, Reached, Reason, Root, Sides, Unclosed,
-    Waiting, World, begun, counterparts, unclosed,
+    Applier, Begun, BuiltJob, Cluster, Held, History, Hold, Holds, Model, Reached, Reason, Root, Sides,
+    SourceId, Unclosed, Waiting, World, begun, counterparts, unclosed,
 };
 use crate::mechanism::GateTarget;
+use crate::pr::course::Course;
 use crate::pr::landing::Landing;
 use crate::spec::Spec;
 
@@ -27,6 +29,8 @@ pub struct Tree<'a> {
     holds: Holds<'a>,
     schedules: Schedules,
     sides: Sides,
+    /// What the files of the tree that it takes the place of mean.
+    former: Option<&'a Model>,
     /// What nothing has closed yet, or may not have.
     pub(super) begun: BTreeMap<Key, Begun>,
 }
@@ -42,6 +46,7 @@ impl<'a> Tree<'a> {
             holds: Holds::new(world.model, spec),
             schedules: spec.and_then(|spec| Schedules::new(spec).ok()).unwrap_or_default(),
             sides: spec.map(|spec| Sides::of(spec, world.model)).unwrap_or_default(),
+            former: None,
             begun: BTreeMap::new(),
         }
     }
@@ -64,7 +69,8 @@ impl<'a> Tree<'a> {
     /// As [`with_history`](Tree::with_history), of a tree that takes the place of another one at an instant: what is closed
     /// there stays closed, and what only this one closes it closes later.
     #[must_use]
-    pub fn in_place_of(mut self, older: &Tree<'_>, at: Timestamp) -> Tree<'a> {
+    pub fn in_place_of(mut self, older: &Tree<'a>, at: Timestamp) -> Tree<'a> {
+        self.former = Some(older.world.model);
         let known: BTreeSet<Key> = older.closed().map(|(key, ..)| key).collect();
         let names = counterparts(older.world.model, self.world.model);
         let former = |(cluster, target): &Key| {
@@ -165,6 +171,23 @@ impl<'a> Tree<'a> {
         self.world.model.delivered.named(name)
     }
 
+    /// Returns how often a source of a cluster is fetched; `None` where Git does not say it.
+    ///
+    /// What changes that comes with such a fetch itself.
+    pub(super) fn interval(&self, cluster: &str, source: &SourceId) -> Option<Duration> {
+        let of = |model: &Model| model.delivered.named(cluster)?.interval(source);
+        of(self.world.model).max(self.former.and_then(of))
+    }
+
+    /// Tells whether Git suspends a source of a cluster, so that it is not fetched.
+    pub(super) fn is_paused(&self, cluster: &str, source: &SourceId) -> bool {
+        let is_it = |model: &Model| {
+            let spec = model.delivered.named(cluster).and_then(|own| own.source(source));
+            spec.is_some_and(|spec| spec["suspend"] == true)
+        };
+        is_it(self.world.model) && self.former.is_none_or(is_it)
+    }
+
     /// Returns all that the gates hold back.
     pub(super) fn held(&self) -> Held {
         self.holds.all()
@@ -188,11 +211,11 @@ impl<'a> Tree<'a> {
         self.find(applier.cluster, &one.remote, (namespace, name))
     }
 
-    /// Returns when the object of a Flux Kustomization itself is applied.
-    pub(super) fn parent_of(&self, applier: &Applier<'_>, merged: Timestamp) -> Landing {
+    /// Returns how the object of a Flux Kustomization itself comes to be applied.
+    pub(super) fn parent_course(&self, applier: &Applier<'_>, merged: Timestamp) -> Course {
         match self.parent(applier).or_else(|| self.instance_of(applier)) {
-            Some(parent) => self.applied(&parent, merged),
-            None => Landing::unknown("nothing in Git applies its Flux Kustomization"),
+            Some(parent) => self.course(&parent, merged),
+            None => Course::stuck(Landing::unknown("nothing in Git applies its Flux Kustomization")),
         }
     }
 

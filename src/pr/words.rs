@@ -12,7 +12,7 @@ use crate::pr::report::{Line, Report};
 use crate::pr::summary::Section;
 use crate::pr::train::Train;
 use crate::pr::withheld::Withheld;
-use crate::schedule::zone;
+use crate::schedule::{moment, zone};
 use crate::spec::exceptions::is_endless;
 use crate::text::{count, length};
 
@@ -60,13 +60,16 @@ fn changing(report: &Report) -> Option<String> {
     let is_unclosed = |line: &&Line| {
         !line.is_kept() && line.lands.state == State::Window && line.lands.first_closing.is_some()
     };
-    let unclosed = report.changes.iter().filter(is_unclosed).count();
+    let (late, unclosed): (Vec<&Line>, Vec<&Line>) =
+        report.changes.iter().filter(is_unclosed).partition(|line| line.lands.next().is_some());
+    let (late, unclosed) = (late.len(), unclosed.len());
     let is_held = |line: &&Line| line.lands.state == State::Frozen && line.lands.earliest.is_none();
     let held = report.changes.iter().filter(is_held).count();
     let parts = [
         (of(State::AtOnce), "at once"),
         (unclosed, "before the first closing"),
-        (of(State::Window) - unclosed, "in a window"),
+        (late, "at once or in the next window"),
+        (of(State::Window) - unclosed - late, "in a window"),
         (of(State::Frozen) - held, "after a freeze"),
         (held, HELD),
         (of(State::Unknown), "at a time that Git does not say"),
@@ -146,13 +149,21 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
             (None, None) => String::new(),
         }
     };
-    // Where its window may close too soon, the next one brings it.
-    let next = lands.otherwise.filter(|next| lands.latest.is_some_and(|latest| latest >= *next));
+    let next = lands.next();
     match (lands.state, lands.earliest) {
         (State::AtOnce, _) => format!("at once{}", within(merged)),
         (State::Window, Some(from)) if lands.first_closing.is_some() && from <= merged => {
             let first = lands.first_closing.map(|at| format!(", {}", local(lands, at))).unwrap_or_default();
-            format!("at once, {UNTIL_FIRST}{first}{window}{}", within(merged))
+            match next {
+                Some(next) => {
+                    format!(
+                        "at once, {UNTIL_FIRST}{first}, or from {}{window}{}",
+                        local(lands, next),
+                        within(next)
+                    )
+                }
+                None => format!("at once, {UNTIL_FIRST}{first}{window}{}", within(merged)),
+            }
         }
         (State::Window, Some(from)) if from <= merged => match next {
             Some(next) => format!("at once or from {}{window}{}", local(lands, next), within(next)),
@@ -203,11 +214,6 @@ fn local(lands: &Landing, at: Timestamp) -> String {
     moment(at, &lands.zone.as_deref().and_then(|name| zone::parse(name).ok()).unwrap_or(TimeZone::UTC))
 }
 
-/// Writes an instant in a zone.
-pub fn moment(at: Timestamp, zone: &TimeZone) -> String {
-    at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M %Z").to_string()
-}
-
 /// Says until when to merge, and what comes otherwise; `None` where nothing waits.
 ///
 /// Of several deadlines the first one is told, and [`own_deadlines`] tells that of each landing time.
@@ -253,9 +259,10 @@ fn until(lands: &Landing, merged: Timestamp) -> Option<String> {
     if deadline <= merged {
         let next = lands.otherwise.map(|at| format!("; the next one is {}", local(lands, at)));
         let next = next.unwrap_or_default();
-        return Some(format!(
-            "Too late for this opening{kind}: it may close before the commit is fetched{next}."
-        ));
+        return Some(match lands.first_closing {
+            Some(_) => format!("Too late to surely land before the first closing{next}."),
+            None => format!("Too late for this opening{kind}: it may close before the change lands{next}."),
+        });
     }
     let otherwise = lands.otherwise.map(|at| format!("; the opening after that is {}", local(lands, at)));
     let order = lands.release.map_or("Merge", Release::order);

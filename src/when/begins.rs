@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::Schedules;
 use crate::delivery::{Held, Hold, Holds, Model};
 use crate::diagnostic::{Diagnostic, clean};
+use crate::schedule::moment;
 use crate::spec::Spec;
 
 /// What a split of everything would do.
@@ -125,6 +126,5 @@ fn cloned((id, hold): (&(String, String, String), &Hold)) -> ((String, String, S
 }
 
 fn told(at: Timestamp, zone: &TimeZone) -> String {
-    let name = clean(zone.iana_name().unwrap_or("local time"));
-    format!("{} {name}", at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M"))
+    clean(&moment(at, zone))
 }

@@ -10,6 +10,7 @@ use crate::delivery::fleet::GateState;
 use crate::delivery::unnamed;
 use crate::diagnostic::{clean, numbered};
 use crate::path::RepoPath;
+use crate::schedule::zone_name;
 use crate::text::{fold, length, ranges};
 use crate::when::{Answer, Line, notes};
 
@@ -225,10 +226,7 @@ fn zones(answer: &Answer, line: &Line) -> Vec<(TimeZone, String)> {
         if zones.iter().any(|(known, _)| same(known, zone)) {
             continue;
         }
-        let name = match zone.iana_name() {
-            Some("Etc/UTC") => "UTC",
-            name => name.unwrap_or("local time"),
-        };
+        let name = zone_name(zone).unwrap_or("local time");
         zones.push((zone.clone(), format!("{name}{whose}")));
     }
     zones

@@ -60,7 +60,7 @@ fn clusters_with_windows_of_their_own_have_deadlines_of_their_own() {
     let after = with(&base, &[(DEPLOYMENT, "1.29.0", "1.30.0")]);
     let report = compared(&base, &after);
     insta::assert_snapshot!(words(&report));
-    assert_eq!(crate::pr::json(&report)["deadline"], "2026-11-25T06:59:00Z");
+    assert_eq!(crate::pr::json(&report)["deadline"], "2026-11-25T06:57:57Z");
 }
 
 /// The repository, of which CI pushes an artifact that the cluster fetches every `interval`.

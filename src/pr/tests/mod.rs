@@ -2,6 +2,7 @@
 
 mod begun;
 mod carrier;
+mod chain;
 mod ignores;
 mod landing;
 mod naming;

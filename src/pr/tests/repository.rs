@@ -7,9 +7,9 @@ use std::rc::Rc;
 use jiff::Timestamp;
 
 use crate::check::{SpecLintOptions, Standard};
-use crate::delivery::{History, Known, Model, State, Unclosed, World};
+use crate::delivery::{History, Known, Model, Pair, State, Unclosed, World};
 use crate::path::RepoPath;
-use crate::pr::{Clock, Question, Report, Standards, Topic, Tree, report};
+use crate::pr::{Clock, Landing, Question, Report, Standards, Topic, Tree, report};
 use crate::render::{Embedded, Limits};
 use crate::repo::{Appeared, Entry, File, Snapshot};
 use crate::spec::{Spec, parse};
@@ -195,6 +195,29 @@ pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&
     let standards = Some(Standards { before: standard(), after: standard(), has_spec });
     let question = Question { base: "base".to_owned(), head: None, broken: None, standards };
     report(question, &clock, &renderer)
+}
+
+/// Asks when a change of the files of a Flux Kustomization lands, at one instant of a merge after another.
+pub fn asked<T>(files: &Files, name: &str, ask: impl FnOnce(&dyn Fn(Timestamp) -> Landing) -> T) -> T {
+    let path = RepoPath::parse(SPEC_FILE).unwrap();
+    let spec = files.get(SPEC_FILE).map(|text| parse(&path, text.as_bytes()).unwrap().spec);
+    let (snapshot, model) = (snapshot(files), model(files));
+    let world = World { snapshot: &snapshot, model: &model };
+    let at = |now: Timestamp| {
+        let before = Tree::new(world, spec.as_ref());
+        let after = Tree::new(world, spec.as_ref()).in_place_of(&before, now);
+        let one = || after.find("one", "", ("flux-system", name));
+        let pair = Pair {
+            cluster: "one".to_owned(),
+            before: one(),
+            after: one(),
+            old: Ok(Vec::new()),
+            new: Ok(Vec::new()),
+            unsaid: None,
+        };
+        Clock { before, after, now }.lands(&pair)
+    };
+    ask(&at)
 }
 
 /// Returns what nothing has closed yet at an instant, with what Git tells of since when each file is there.
