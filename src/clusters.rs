@@ -103,6 +103,12 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
         for one in &model.unlisted {
             text.push_str(&format!("  {}  {}\n", one.file, one.name));
         }
+        if let Some((one, top)) = model.inner_top() {
+            text.push_str(&format!(
+                "  Paths begin at the top of a repository, and that of {} at {top}: read a copy of {top} as a git repository\n",
+                one.name
+            ));
+        }
     }
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
 }

@@ -48,7 +48,21 @@ impl Walk<'_, '_> {
             let is_only = || !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
             return (is_here || is_only()).then(Artifact::default);
         }
+        let is_here = |path: &str| {
+            secure_join(&RepoPath::top(), path).is_none_or(|path| self.reader.snapshot.is_dir(&path))
+        };
+        // Another branch has folders of its own.
+        if self.is_of_another_branch(id) && path.is_some_and(|path| !is_here(path)) {
+            return None;
+        }
         known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top))
+    }
+
+    /// Tells whether a source and all of the roots' name branches, and none the same.
+    fn is_of_another_branch(&self, id: &SourceId) -> bool {
+        let branch = |id: &SourceId| self.source(id)?["ref"]["branch"].as_str();
+        let sources = || self.cluster.roots.iter().filter_map(|root| Some(&root.source.as_ref()?.0));
+        branch(id).is_some_and(|own| sources().all(|source| branch(source).is_some_and(|other| other != own)))
     }
 
     /// Returns the URL of a source: as builds bring it, or else as it stands in a file.
