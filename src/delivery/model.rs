@@ -146,10 +146,14 @@ impl Model {
         let bases: BTreeSet<&RepoPath> = gates.iter().map(|gate| &gate.base).chain(&following).collect();
         let is_gate =
             |path: &RepoPath| !bases.is_empty() && graph.reach(path).iter().any(|one| bases.contains(one));
+        // Beside Flux Kustomizations of its cluster that don't, what its roots don't bring reaches no cluster.
+        let every = delivered.all.iter().flat_map(|cluster| &cluster.roots).map(|root| &root.folder);
+        let brought = built_any(&graph, every);
+        let is_apart = |path: &RepoPath| delivered.is_managed(path) && !brought.contains(path);
         let is_chosen = |path: &RepoPath| {
             // A gate that is switched on where nothing applies it is worth telling.
             naming::by_folder_name(root, path).is_some()
-                && (!delivered.is_read_from_git(path) || is_gate(path))
+                && (!delivered.is_read_from_git(path) && !is_apart(path) || is_gate(path))
         };
         let roots: Vec<RepoPath> = roots
             .into_iter()

@@ -155,3 +155,21 @@ fn a_folder_of_another_branch_is_none_of_this_one() {
     // As where a branch is promoted.
     assert_eq!(paths("release", "./apps").as_deref(), Some("apps"));
 }
+
+#[test]
+fn beside_flux_kustomizations_a_folder_that_none_builds_is_no_entry_point() {
+    let web = flux("web", "./clusters/prod/apps/web", "");
+    let mut files = vec![
+        ("clusters/prod/kustomization.yaml", "resources: [web.yaml]\n"),
+        ("clusters/prod/web.yaml", web.as_str()),
+        ("clusters/prod/apps/web/kustomization.yaml", LIST),
+        ("clusters/prod/apps/web/s.yaml", SERVICE),
+        ("clusters/prod/apps/old/kustomization.yaml", LIST),
+        ("clusters/prod/apps/old/s.yaml", SERVICE),
+    ];
+    assert_eq!(told(&files), ["prod: clusters/prod bootstrap", "prod: clusters/prod/apps/web apps"]);
+    // Where none is in Git, people may have made them in the cluster.
+    files.drain(..2);
+    let both = ["prod: clusters/prod/apps/old apps", "prod: clusters/prod/apps/web apps"];
+    assert_eq!(told(&files)[..], both);
+}
