@@ -70,6 +70,16 @@ fn no_root(model: &Model, root: &RepoPath) -> Diagnostic {
     let most = if names.len() > MOST_NAMES + 1 { MOST_NAMES } else { names.len() };
     let first = model.unlisted.first();
     let place = first.map_or_else(|| Place::file(root.clone()), |one| one.place("path"));
+    let known = model.delivered.all.iter().flat_map(|cluster| &cluster.roots).next();
+    if let Some(known) = known {
+        return Diagnostic::error(format!(
+            "no cluster gets {}: the build of {} leaves them out",
+            some(&names, most),
+            known.folder
+        ))
+        .at(place)
+        .help(format!("list their files in the kustomization of {}", known.folder));
+    }
     Diagnostic::error(format!("no cluster gets {}: no root of a cluster is known", some(&names, most)))
         .at(place)
         .help("write windows.yaml with `clusters: { NAME: { roots: [FOLDER] } }`, and give each name once")
