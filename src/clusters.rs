@@ -105,7 +105,7 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
         }
         if let Some((one, top)) = model.inner_top() {
             text.push_str(&format!(
-                "  Paths begin at the top of a repository, and that of {} at {top}: read a copy of {top} as a git repository\n",
+                "  Flux Kustomization {} takes {top} for the top of a repository. Copy {top} into a git repository of its own\n",
                 one.name
             ));
         }

@@ -60,7 +60,7 @@ const MOST_NAMES: usize = 5;
 fn no_root(model: &Model, root: &RepoPath) -> Diagnostic {
     if let Some((one, top)) = model.inner_top() {
         return Diagnostic::error(format!(
-            "the path of Flux Kustomization {} begins at {top}, and not at the top of this repository. No cluster gets it",
+            "Flux Kustomization {} takes {top} for the top of a repository. No cluster gets it",
             one.name
         ))
         .at(one.place("path"))
