@@ -226,7 +226,7 @@ fn a_gate_turns_what_a_component_names_by_a_variable() {
             .insert("infra/kustomization.yaml".to_owned(), "resources: [notes.yaml, gate.yaml]\n".to_owned());
         let flux = files["clusters/edge/flux.yaml"].clone();
         let (rt, rw) = flux.split_once("name: apps-rw").unwrap();
-        let rw = rw.replacen("spec:", &format!("spec:\n  postBuild: {{ substitute: {{ APP: web }} }}"), 1);
+        let rw = rw.replacen("spec:", "spec:\n  postBuild: { substitute: { APP: web } }", 1);
         files.insert("clusters/edge/flux.yaml".to_owned(), format!("{rt}name: apps-rw{rw}"));
         let found = with(&together(&[files]), &spec(SPEC), |input| {
             let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
