@@ -103,6 +103,12 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
         for one in &model.unlisted {
             text.push_str(&format!("  {}  {}\n", one.file, one.name));
         }
+        if let Some((one, top)) = model.inner_top() {
+            text.push_str(&format!(
+                "  Flux Kustomization {} takes {top} for the top of a repository. Copy {top} into a git repository of its own\n",
+                one.name
+            ));
+        }
     }
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
 }

@@ -323,6 +323,13 @@ impl Clusters {
             && (said.iter().any(|root| folder.is_within(&root.group)) || !is_beside(folder, &folders))
     }
 
+    /// Tells whether a folder lies in that of a cluster of which Flux Kustomizations are in Git.
+    pub(crate) fn is_managed(&self, folder: &RepoPath) -> bool {
+        let is_around = |root: &Root| !root.group.is_top() && folder.is_within(&root.group);
+        let mut around = self.all.iter().filter(|cluster| cluster.roots.iter().any(is_around));
+        around.any(|cluster| cluster.kustomizations.iter().any(|one| one.path.is_some()))
+    }
+
     /// Tells whether Flux fetches a file for some cluster, as far as Git says what Flux fetches; one in the folder of a
     /// cluster for that one.
     pub fn is_fetched(&self, file: &RepoPath) -> bool {

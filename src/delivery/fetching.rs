@@ -8,6 +8,9 @@ use crate::delivery::source::{EXTERNAL, SourceId, bare_url};
 use crate::delivery::walk::{Step, Walk};
 use crate::path::RepoPath;
 
+/// The name that `flux bootstrap` gives to the source that it makes.
+const BOOTSTRAP: &str = "flux-system";
+
 impl Walk<'_, '_> {
     /// Returns the artifact of a source, its `ignore` not yet looked at; `None` where it is none of this repository.
     ///
@@ -40,7 +43,14 @@ impl Walk<'_, '_> {
         if id.kind != "GitRepository" {
             return None;
         }
-        let Some(url) = self.url(id) else { return Some(Artifact::default()) };
+        let is_here = |path: &str| {
+            secure_join(&RepoPath::top(), path).is_none_or(|path| self.reader.snapshot.is_dir(&path))
+        };
+        let is_here = path.is_none_or(is_here);
+        let Some(url) = self.url(id) else {
+            // One from which nothing else is read that is here, as a tenant's, is another repository.
+            return (is_here || id.name == BOOTSTRAP || self.reader.is_read_here(id)).then(Artifact::default);
+        };
         if known.is_empty() {
             // Beside a source that Git does not say, one with a URL is another repository where it could be any.
             let path = path.and_then(|path| secure_join(&RepoPath::top(), path));
@@ -48,7 +58,18 @@ impl Walk<'_, '_> {
             let is_only = || !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
             return (is_here || is_only()).then(Artifact::default);
         }
+        // Another branch has folders of its own.
+        if self.is_of_another_branch(id) && !is_here {
+            return None;
+        }
         known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top))
+    }
+
+    /// Tells whether a source and all of the roots' name branches, and none the same.
+    fn is_of_another_branch(&self, id: &SourceId) -> bool {
+        let branch = |id: &SourceId| self.source(id)?["ref"]["branch"].as_str();
+        let sources = || self.cluster.roots.iter().filter_map(|root| Some(&root.source.as_ref()?.0));
+        branch(id).is_some_and(|own| sources().all(|source| branch(source).is_some_and(|other| other != own)))
     }
 
     /// Returns the URL of a source: as builds bring it, or else as it stands in a file.

@@ -332,8 +332,15 @@ impl<'g> Aliases<'g> {
                 .moves(target, is_file, into)
                 .ok_or_else(|| Fault::new(format!("it renames {stem}"), &field("to")))?;
             let top = without(&folder, &names).and_then(|above| source.top.join(above.as_str()).ok());
-            let top =
-                top.ok_or_else(|| Fault::new(format!("it moves {stem} to another folder"), &field("to")))?;
+            let moved = || match copy_of.is_glob() || is_file || without(&stem, &names).is_none() {
+                true => Fault::new(format!("it moves {stem} to another folder"), &field("to")),
+                // `applySingleDirectoryCopy`, as `cp -r`.
+                false => {
+                    let name = stem.name().unwrap_or_default();
+                    Fault::new(format!("without `/**` it copies {stem} to {names}/{name}"), &field("from"))
+                }
+            };
+            let top = top.ok_or_else(moved)?;
             let (of, artifact) = found.get_or_insert_with(|| {
                 let copied = Copied { source: source.top.clone(), copies: Vec::new() };
                 (id.clone(), Artifact { top: top.clone(), copied: Some(copied), ..source.clone() })

@@ -2,22 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::delivery::lookup::Index;
 use crate::delivery::naming;
-use crate::delivery::source::EXTERNAL;
 use crate::delivery::suggested::suggested;
+use crate::delivery::unplaced::{unknown_paths, unmapped, unplaced};
 use crate::delivery::{
     Closings, Cluster, ClusterFolders, Clusters, EntryPoint, Known, Reached, Reason, Role,
 };
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::render::Renderer;
-use crate::repo::flux::{FluxKustomization, Unmapped, flux_kustomizations, holds_variable};
+use crate::repo::flux::{FluxKustomization, flux_kustomizations};
 use crate::repo::{Graph, Kustomization, Snapshot, Target, built, built_any, generated_children};
-use crate::text::some;
 
 /// The repository, understood.
 #[derive(Clone, Debug)]
@@ -64,8 +61,9 @@ impl Model {
         let (written, mut remarks) = flux_kustomizations(snapshot);
         remarks.retain(|remark| remark.place.as_ref().is_none_or(|place| place.path.is_within(root)));
         let delivered = Clusters::read(snapshot, &graph, &written, known, root, renderer);
-        let (flux, outside) =
-            alive(&delivered, &written, &known.paths).into_iter().partition(|one| one.file.is_within(root));
+        let (flux, outside) = alive(&delivered, &written, &known.paths, &graph)
+            .into_iter()
+            .partition(|one| one.file.is_within(root));
         let flux: Vec<FluxKustomization> = flux;
         let unlisted = delivered.not_alive.iter().map(|position| written[*position].clone());
         let is_whole = |one: &FluxKustomization| one.has_source() && !graph.is_patch(&one.file);
@@ -83,6 +81,7 @@ impl Model {
             jobs(snapshot, &graph, &flux, root);
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         remarks.extend(unknown_paths(&flux, &delivered));
+        remarks.extend(unmapped(&flux));
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
                 remarks.extend(unplaced(kustomization));
@@ -152,10 +151,14 @@ impl Model {
         let bases: BTreeSet<&RepoPath> = gates.iter().map(|gate| &gate.base).chain(&following).collect();
         let is_gate =
             |path: &RepoPath| !bases.is_empty() && graph.reach(path).iter().any(|one| bases.contains(one));
+        // Beside Flux Kustomizations of its cluster that don't, what its roots don't bring reaches no cluster.
+        let every = delivered.all.iter().flat_map(|cluster| &cluster.roots).map(|root| &root.folder);
+        let brought = built_any(&graph, every);
+        let is_apart = |path: &RepoPath| delivered.is_managed(path) && !brought.contains(path);
         let is_chosen = |path: &RepoPath| {
             // A gate that is switched on where nothing applies it is worth telling.
             naming::by_folder_name(root, path).is_some()
-                && (!delivered.is_read_from_git(path) || is_gate(path))
+                && (!delivered.is_read_from_git(path) && !is_apart(path) || is_gate(path))
         };
         let roots: Vec<RepoPath> = roots
             .into_iter()
@@ -164,18 +167,33 @@ impl Model {
         let has_folders = has_flux || roots.iter().any(|path| is_chosen(path) && !is_gate(path));
         // That a list builds others tells nothing of clusters: an operator's `config/default` does too.
         let is_said = |path: &RepoPath| !graph.children(path).is_empty() && known.speaks_of(root, path);
-        let chosen: Vec<&RepoPath> =
-            roots.iter().filter(|path| is_chosen(path) || (!has_folders && is_said(path))).collect();
+        // What would bring Flux Kustomizations that no cluster gets is the root of none, as a template of clusters.
+        let kept: BTreeSet<RepoPath> = unlisted.iter().flat_map(|one| graph.taken_in_by(&one.file)).collect();
+        let chosen: Vec<&RepoPath> = roots
+            .iter()
+            .filter(|path| is_chosen(path) || (!has_folders && is_said(path)))
+            .filter(|path| !kept.contains(*path) || is_gate(path))
+            .collect();
         for path in chosen {
             let named = || naming::of_path(&known.paths, root, path);
             let cluster = delivered.at(path).map_or_else(named, str::to_owned);
             by_path.entry(path.clone()).or_insert_with(|| EntryPoint::new(path.clone(), cluster, None));
         }
         let mut entry_points: Vec<EntryPoint> = by_path.into_values().collect();
+        // With a FluxInstance, Flux's own installation lies beside it.
+        let synced = delivered.all.iter().flat_map(|cluster| &cluster.roots);
+        let synced = synced.filter(|root| root.reason == Reason::FluxInstance);
+        let instances: BTreeSet<&RepoPath> = synced.filter_map(|root| root.file.as_ref()).collect();
+        let is_instance = |list: &Kustomization| {
+            list.resources()
+                .iter()
+                .any(|one| matches!(&one.target, Target::Path(path) if instances.contains(path)))
+        };
         let files: BTreeSet<&RepoPath> = flux.iter().map(|kustomization| &kustomization.file).collect();
         for entry in &mut entry_points {
-            let is_root = tops.contains_key(&entry.path);
-            entry.role = if is_root { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &bases) };
+            let is_flux = tops.contains_key(&entry.path)
+                || entry.through.is_some() && graph.get(&entry.path).is_some_and(is_instance);
+            entry.role = if is_flux { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &bases) };
         }
         let index = Index::new(&entry_points, &flux);
         let names = suggested(known, root, &entry_points, &flux);
@@ -224,7 +242,17 @@ fn alive(
     clusters: &Clusters,
     written: &[FluxKustomization],
     paths: &ClusterFolders,
+    graph: &Graph,
 ) -> Vec<FluxKustomization> {
+    let is_brought = |one: &FluxKustomization, reached: &Reached| {
+        let is_own = |(namespace, name): &(String, String)| {
+            (namespace.as_str(), name.as_str()) == (reached.namespace(), reached.name())
+        };
+        let is_left_out =
+            |path: &&RepoPath| one.file.is_within(path) && !graph.taken_in_by(&one.file).contains(*path);
+        reached.applied_by.as_ref().is_some_and(|above| !is_own(above))
+            && reached.path.as_ref().filter(is_left_out).is_some()
+    };
     let mut by_position: BTreeMap<usize, Vec<(String, &Cluster, String, &Reached)>> = BTreeMap::new();
     for cluster in &clusters.all {
         let home = cluster.home();
@@ -260,6 +288,7 @@ fn alive(
                 remote: one.remote.clone(),
                 home: home.clone(),
                 read_in: reader.name.clone(),
+                is_brought: is_brought(&written[position], one),
                 ..written[position].clone()
             });
         }
@@ -312,80 +341,6 @@ fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, files: &BTreeSet<&
     found
 }
 
-/// Says of which Flux Kustomizations only the cluster knows the path.
-fn unknown_paths(flux: &[FluxKustomization], clusters: &Clusters) -> Option<Diagnostic> {
-    let is_unknown = |one: &&FluxKustomization| {
-        one.path.is_none()
-            && one.source_kind() == "GitRepository"
-            && holds_variable(&one.effective["spec"]["path"])
-    };
-    let found: Vec<&FluxKustomization> = flux.iter().filter(is_unknown).collect();
-    let names: BTreeSet<&str> = found.iter().map(|one| one.name.as_str()).collect();
-    let names: Vec<&str> = names.into_iter().collect();
-    let most = if names.len() > MOST_NAMES + 1 { MOST_NAMES } else { names.len() };
-    let (path, their, land) = match names.len() {
-        1 => ("path of Flux Kustomization", "Its", "its path"),
-        _ => ("paths of Flux Kustomizations", "Their", "their paths"),
-    };
-    let untold: BTreeSet<String> = found.iter().filter_map(|one| untold(one, clusters)).collect();
-    let untold: Vec<&str> = untold.iter().map(String::as_str).collect();
-    let holds = match untold.as_slice() {
-        [] => String::new(),
-        objects => format!(", since Git does not tell the values of {}", objects.join(" or ")),
-    };
-    let text = format!(
-        "only the cluster knows the {path} {}{holds}. {their} objects land at once, as no split and no gate knows them",
-        some(&names, most)
-    );
-    let place = found.first()?.place("path");
-    Some(
-        Diagnostic::warning(text)
-            .at(place)
-            .help(format!("write {land} without variables, if objects there are to wait")),
-    )
-}
-
-/// How many Flux Kustomizations a remark names.
-const MOST_NAMES: usize = 5;
-
-/// Names the objects that may hold the values of its variables and that Git does not tell.
-fn untold(kustomization: &FluxKustomization, clusters: &Clusters) -> Option<String> {
-    let cluster = clusters.named(&kustomization.cluster)?;
-    let one = cluster.reached(&kustomization.remote, (&kustomization.namespace, &kustomization.name))?;
-    let (namespace, name) = one.applied_by.as_ref()?;
-    let above =
-        cluster.reached(&one.remote, (namespace, name)).or_else(|| cluster.reached("", (namespace, name)))?;
-    let from = above.post_build["substituteFrom"].as_array().filter(|from| !from.is_empty())?;
-    let named = |item: &Value| Some(format!("{} {}", item["kind"].as_str()?, item["name"].as_str()?));
-    Some(from.iter().filter_map(named).collect::<Vec<_>>().join(" or "))
-}
-
-/// Says that the folder of a Flux Kustomization is not known; one of another repository is nobody's business here.
-fn unplaced(kustomization: &FluxKustomization) -> Option<Diagnostic> {
-    let (name, kind) = (&kustomization.name, kustomization.source_kind());
-    let place = kustomization.place("path");
-    if kind == "GitRepository" {
-        return None;
-    }
-    let source = kustomization.source_name();
-    if let Some(Unmapped { reason, place: of }) = &kustomization.unmapped {
-        let told = Diagnostic::warning(format!(
-            "Flux Kustomization {name} stays as it is: {kind} {source} maps to no folder, since {reason}"
-        ));
-        return Some(
-            told.at(of.clone().unwrap_or(place))
-                .help("copy folders with `/**` to places that end as theirs, from this repository alone"),
-        );
-    }
-    let help = match kind {
-        EXTERNAL => "no ArtifactGenerator in Git makes it: nothing of it waits for a window",
-        _ => "its entry point is not touched: split it where the artifact is made",
-    };
-    Some(
-        Diagnostic::warning(format!(
-            "Flux Kustomization {name} builds from {kind} {source}, which is not this repository"
-        ))
-        .at(place)
-        .help(help),
-    )
-}
+#[cfg(test)]
+#[path = "model_tests.rs"]
+mod tests;

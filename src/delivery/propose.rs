@@ -98,9 +98,25 @@ pub(super) fn propose(
         homes.keys().filter(|home| folders.is_empty() || is_beside(home, &folders)).collect();
     let is_inside = |home: &RepoPath| home.parents().any(|above| !above.is_top() && free.contains(&above));
     for home in free.iter().filter(|home| !is_inside(home)) {
-        found.extend(of_home(home, homes[*home].iter().filter_map(|position| flux[*position].path.as_ref())));
+        let own = || homes[*home].iter().map(|position| &flux[*position]);
+        // A hub applies its own folder, wherever the objects go, as does whatever `flux bootstrap` has been there for.
+        let is_hub = own().any(|one| !one.spec("kubeConfig").is_null());
+        if !home.is_top() && (is_hub || is_bootstrapped(home, view)) {
+            found.push(Root::folder(home, Reason::Proposed));
+        } else {
+            found.extend(of_home(home, own().filter_map(|one| one.path.as_ref())));
+        }
     }
     found
+}
+
+/// Tells whether files of `flux bootstrap` lie in a folder or in its `flux-system`, filled in or not.
+fn is_bootstrapped(home: &RepoPath, view: &View) -> bool {
+    let is_own = |above: &RepoPath| above == home || above.parent().as_ref() == Some(home);
+    view.snapshot.below(home).any(|(file, _)| {
+        matches!(file.name(), Some("gotk-sync.yaml" | "gotk-components.yaml"))
+            && file.parent().is_some_and(|above| is_own(&above))
+    })
 }
 
 /// Tells whether a Flux Kustomization is the one that applies a root, in another file.

@@ -16,7 +16,7 @@ use crate::delivery::view::View;
 use crate::delivery::walk::Walk;
 use crate::path::RepoPath;
 use crate::render::Renderer;
-use crate::repo::flux::{WrittenSources, written_sources};
+use crate::repo::flux::{WrittenSources, artifact_path, written_sources};
 use crate::repo::{FluxKustomization, Graph, Snapshot};
 
 impl Clusters {
@@ -165,6 +165,15 @@ impl Reader<'_> {
     /// Tells whether a Flux Kustomization reads a source that stands in no file.
     pub(super) fn is_of_unsaid_source(&self, one: &FluxKustomization) -> bool {
         one.has_source() && self.written_source(one).is_none_or(|_| one.source_kind() != "GitRepository")
+    }
+
+    /// Tells whether a Flux Kustomization in a file reads a folder of this repository from a source.
+    pub(super) fn is_read_here(&self, id: &SourceId) -> bool {
+        let is_here = |path: &RepoPath| !path.is_top() && self.snapshot.is_dir(path);
+        self.flux.iter().any(|one| {
+            SourceId::of(&one.value["spec"], &one.namespace).is(id)
+                && one.spec("path").as_str().and_then(artifact_path).is_some_and(|path| is_here(&path))
+        })
     }
 
     /// Returns the sources of the kind and the name that a Flux Kustomization reads, with their files.

@@ -91,6 +91,8 @@ pub struct FluxKustomization {
     pub(crate) home: String,
     /// The cluster that reads it, by the name that its root gives it; the spec may say that another one owns what it applies.
     pub(crate) read_in: String,
+    /// Whether another one applies it and the build of its own folder leaves its file out; the model finds it out.
+    pub(crate) is_brought: bool,
 }
 
 /// Gives those that are written differently: of what several clusters apply from one file, the first.
@@ -144,9 +146,10 @@ impl FluxKustomization {
         *self.spec("suspend") == true
     }
 
-    /// Tells whether it builds the folder that holds its own file, as what `flux bootstrap` writes does.
+    /// Tells whether it builds the folder that holds its own file, as what `flux bootstrap` writes does. One whose file
+    /// only lies beside what it builds, as `apps/web/ks.yaml` of `apps/web`, does not.
     pub fn applies_itself(&self) -> bool {
-        self.path.as_ref().is_some_and(|path| self.file.is_within(path))
+        !self.is_brought && self.path.as_ref().is_some_and(|path| self.file.is_within(path))
     }
 
     /// Tells whether it names a source, which the API demands: without one it is a patch of another, or gets its
@@ -290,6 +293,7 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     remote: String::new(),
                     home: String::new(),
                     read_in: String::new(),
+                    is_brought: false,
                     effective: Arc::clone(&value),
                     post_build: value["spec"]["postBuild"].clone(),
                     value,

@@ -116,6 +116,13 @@ impl CronExpr {
         &self.text
     }
 
+    /// Returns the days of the week on which it fires, Sunday as 0; `None` where the day of the month counts, or for
+    /// `@every`.
+    pub fn days_of_week(&self) -> Option<Vec<usize>> {
+        let fields = self.fields().filter(|fields| fields.day_of_month & STAR != 0)?;
+        Some((0..7).filter(|day| fields.day_of_week & (1 << day) != 0).collect())
+    }
+
     /// Gives the fields; `None` for `@every`.
     pub(super) fn fields(&self) -> Option<&Fields> {
         match &self.rule {

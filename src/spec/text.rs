@@ -78,6 +78,16 @@ impl Default for NewSpec {
     }
 }
 
+impl NewSpec {
+    /// Gives the type that waits this window alone.
+    pub fn set_window(&mut self, name: String, window: NewWindow) {
+        for (_, windows) in self.types.iter_mut().filter(|(_, windows)| !windows.is_empty()) {
+            *windows = vec![name.clone()];
+        }
+        self.windows = vec![(name, window)];
+    }
+}
+
 /// Writes a fresh `windows.yaml`, with a comment where a reader would ask.
 ///
 /// Every value is quoted where YAML 1.1 or 1.2 would read it as anything but this text, so that no

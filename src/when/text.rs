@@ -80,6 +80,8 @@ fn block(answer: &Answer, lines: &[Line], twins: &Twins<'_>, width: usize, is_al
         let key = (change_type, now(line), times(answer, line, width));
         let name = kustomization(line, twins);
         match told.iter_mut().find(|(known, _)| *known == key) {
+            // One that applies several folders is one.
+            Some((_, names)) if names.contains(&name) => {}
             Some((_, names)) => names.push(name),
             None => told.push((key, vec![name])),
         }

@@ -42,7 +42,7 @@ fn what_is_depended_on_is_opened_as_well() {
     let gated = scratch.text(file);
     scratch.write(file, gated.replace("  dependsOn:\n", "  dependsOn:\n    - name: db\n"));
     assert_ne!(scratch.text(file), gated, "{gated}");
-    scratch.replace("windows.yaml", "  rw:\n", "  db: { window: work-week }\n  rw:\n");
+    scratch.replace("windows.yaml", "  rw:\n", "  db: { window: saturday }\n  rw:\n");
     scratch.replace("windows.yaml", "  - { type: rw }\n", "  - { name: db, type: db }\n  - { type: rw }\n");
     scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
     scratch.commit();

@@ -61,6 +61,22 @@ fn a_gate_is_listed_where_the_flux_kustomizations_beside_it_are() {
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
 }
 
+#[test]
+fn a_gate_is_listed_by_the_root_where_that_leaves_its_own_flux_kustomization_out() {
+    let scratch = Scratch::fixture("overlays");
+    for file in ["apps.yaml", "infra.yaml", "reports.yaml"] {
+        scratch.git(&["rm", "--quiet", &format!("clusters/north/{file}")]);
+    }
+    scratch.write("clusters/north/web/kustomization.yaml", "resources:\n- ../../../apps/north\n");
+    scratch.write("clusters/north/kustomization.yaml", "resources:\n- web\n").commit();
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    let list = scratch.text("clusters/north/kustomization.yaml");
+    assert_eq!(list, "resources:\n- web\n- reconciliation-windows.yaml\n");
+    assert!(!scratch.text("clusters/north/flux-system/kustomization.yaml").contains("reconciliation"));
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
+
 /// Moves the Flux Kustomizations of a cluster into folders whose lists give these namespaces, and the
 /// first of which gives `targetNamespace` to all of them.
 fn by_namespace(scratch: &Scratch, cluster: &str, folders: &[(&str, &str, &str)]) {

@@ -148,7 +148,7 @@ fn a_pull_request_tells_what_a_freeze_holds_back() {
 fn a_day_of_the_month_is_told_alike_by_everything() {
     let scratch = scaffold();
     let day = ["--on", "second tue of month", "--from", "20:00", "--for", "4h"];
-    let set = [&["windows", "set", "work-week", "--yes", "--allow-dirty"], &day[..]].concat();
+    let set = [&["windows", "set", "saturday", "--yes", "--allow-dirty"], &day[..]].concat();
     let refused = scratch.expect(2, &set).stderr;
     assert!(
         refused.contains("can't say `second tue of month`") && refused.contains("`every: 5m`"),
@@ -178,7 +178,7 @@ fn a_day_of_the_month_is_told_alike_by_everything() {
     told += &format!("{lands:#}\n");
     for arguments in [
         &["when", "--cluster", "edge-01"][..],
-        &["windows", "get", "work-week"],
+        &["windows", "get", "saturday"],
         &["check"],
         &[&["calendar"], &range[..]].concat(),
         &[&["calendar", "--format", "ics"], &range[..]].concat(),

@@ -63,7 +63,7 @@ fn a_service_reads_what_there_is() {
     assert_eq!(list["windows"][0]["open"], "0 22 * * SAT");
     assert_eq!(list["windows"][0]["usedBy"][0]["type"], "rw");
     assert_eq!(list["clusters"][1]["types"][0]["own"], false);
-    let one = answer(&scratch.expect(0, &["windows", "get", "work-week"]).stdout);
+    let one = answer(&scratch.expect(0, &["windows", "get", "saturday"]).stdout);
     assert_eq!(one["window"], list["windows"][0]);
     let cluster = answer(&scratch.expect(0, &["windows", "get", "--cluster", "edge-02"]).stdout);
     assert_eq!(cluster["cluster"], list["clusters"][1]);
@@ -76,7 +76,7 @@ fn a_service_reads_what_there_is() {
 fn an_edit_brings_the_generated_files_along() {
     let scratch = sample();
     let before = scratch.text("windows.yaml");
-    let change = set(&scratch, &["set", "work-week", "--open", "30 21 * * SAT"]);
+    let change = set(&scratch, &["set", "saturday", "--open", "30 21 * * SAT"]);
     assert_eq!(change["written"], true);
     assert_eq!(change["before"], revision(before.as_bytes()).as_str());
     let after = before.replace("open: 0 22 * * SAT", "open: \"30 21 * * SAT\"");
@@ -116,14 +116,14 @@ fn windows_are_added_used_and_taken_away() {
     let scratch = sample();
     let start = scratch.tree();
     set(&scratch, &["set", "sunday", "--time-zone", "UTC", "--from", "Sun 10:00", "--to", "Sun 12:00"]);
-    let change = set(&scratch, &["set", "--type", "rw", "--use", "work-week", "--use", "sunday"]);
+    let change = set(&scratch, &["set", "--type", "rw", "--use", "saturday", "--use", "sunday"]);
     assert!(
         paths(&change).contains(&"infra/reconciliation-windows/open-reconciliation-window-2-job.yaml"),
         "{change}"
     );
     let refused = scratch.expect(2, &["windows", "remove", "sunday", "--yes"]);
     assert!(refused.stderr.contains("window `sunday` is used by type rw"), "{}", refused.stderr);
-    set(&scratch, &["set", "--type", "rw", "--use", "work-week"]);
+    set(&scratch, &["set", "--type", "rw", "--use", "saturday"]);
     set(&scratch, &["remove", "sunday"]);
     assert_same(&start, &scratch.tree(), "adding and removing left a difference");
 }
@@ -132,14 +132,14 @@ fn windows_are_added_used_and_taken_away() {
 fn nothing_is_written_unasked() {
     let scratch = sample();
     let before = scratch.tree();
-    let edit = ["windows", "set", "work-week", "--open", "0 21 * * SAT"];
+    let edit = ["windows", "set", "saturday", "--open", "0 21 * * SAT"];
     for dry in [&[][..], &["--dry-run"]] {
         let run = scratch.expect(1, &[&edit[..], dry].concat());
         assert_eq!(answer(&run.stdout)["written"], false);
     }
     let diff = scratch.expect(1, &[&edit[..], &["--format", "unified"]].concat()).stdout;
     assert!(diff.contains("-    open: 0 22 * * SAT\n+    open: \"0 21 * * SAT\""), "{diff}");
-    let same = scratch.expect(0, &["windows", "set", "work-week", "--open", "0 22 * * SAT", "--yes"]);
+    let same = scratch.expect(0, &["windows", "set", "saturday", "--open", "0 22 * * SAT", "--yes"]);
     assert_eq!(answer(&same.stdout)["changes"].as_array().unwrap().len(), 0);
     assert_same(&before, &scratch.tree(), "something was written");
 }
@@ -149,17 +149,17 @@ fn bad_edits_end_with_a_place_and_nothing_written() {
     let scratch = sample();
     let before = scratch.tree();
     for (arguments, words) in [
-        (&["set", "work-week", "--open", "0 25 * * *"][..], &["windows.yaml:14:", "help: "][..]),
+        (&["set", "saturday", "--open", "0 25 * * *"][..], &["windows.yaml:14:", "help: "][..]),
         (
             &["set", "late", "--open", "0 1 * * *"],
             &["window `late` has `--open`", "add `--close`, or `--for`"],
         ),
-        (&["set", "--cluster", "edge-01", "--type", "rt", "--use", "work-week"], &["real-time"]),
+        (&["set", "--cluster", "edge-01", "--type", "rt", "--use", "saturday"], &["real-time"]),
         (&["set", "--cluster", "edge-01"], &["nothing is to be set"]),
         (&["set", "--type", "rw", "--open", "0 1 * * *"], &["named windows only"]),
-        (&["set", "work-week"], &["--open"]),
+        (&["set", "saturday"], &["--open"]),
         (&["set"], &["NAME"]),
-        (&["set", "work-week", "--cluster", "edge-01", "--for", "1h"], &["--cluster"]),
+        (&["set", "saturday", "--cluster", "edge-01", "--for", "1h"], &["--cluster"]),
         (&["remove"], &["NAME"]),
     ] {
         let run = scratch.expect(2, &[&["windows"], arguments, &["--yes"]].concat());
@@ -178,7 +178,7 @@ fn an_edit_of_what_was_read_before_never_undoes_anothers() {
     let seen = seen["revision"].as_str().unwrap();
     let guarded = |hour: &str| {
         let cron = format!("0 {hour} * * SAT");
-        scratch.run(&["windows", "set", "work-week", "--open", &cron, "--if-revision", seen, "--yes"])
+        scratch.run(&["windows", "set", "saturday", "--open", &cron, "--if-revision", seen, "--yes"])
     };
     assert_eq!(guarded("21").code, 0);
     scratch.commit();
@@ -192,7 +192,7 @@ fn an_edit_of_what_was_read_before_never_undoes_anothers() {
 fn a_dirty_tree_is_a_conflict() {
     let scratch = sample();
     scratch.write("windows.yaml", scratch.text("windows.yaml") + "# a note\n");
-    let edit = ["windows", "set", "work-week", "--open", "0 21 * * SAT", "--yes"];
+    let edit = ["windows", "set", "saturday", "--open", "0 21 * * SAT", "--yes"];
     scratch.expect(4, &edit);
     scratch.expect(0, &[&edit[..], &["--allow-dirty"]].concat());
     assert!(scratch.text("windows.yaml").ends_with("# a note\n"));
@@ -244,7 +244,7 @@ fn a_revision_is_a_digest_in_any_case() {
     let revision = listed["revision"].as_str().unwrap().to_uppercase();
     for (revision, code) in [("", 2), ("abc", 2), (revision.as_str(), 0)] {
         let set =
-            ["windows", "set", "work-week", "--open", "0 21 * * SAT", "--if-revision", revision, "--yes"];
+            ["windows", "set", "saturday", "--open", "0 21 * * SAT", "--if-revision", revision, "--yes"];
         scratch.expect(code, &set);
     }
 }

@@ -6,7 +6,7 @@ use crate::check::code::{
     APPLIES_NOTHING, DOES_NOT_BUILD, FOREIGN_SOURCE, MISSING_PATH, NOT_JUDGED, UNREADABLE_FILE,
 };
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, Delivery, Effect};
+use crate::delivery::{Applied, Delivery, Effect, UNMAPPED, UnmappedGroup};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
 use crate::repo::flux::{Unmapped, is_yaml};
@@ -299,7 +299,7 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
             applied.entry((&origin.path, &one.id.name)).or_default().push(one);
         }
     }
-    let mut findings = Vec::new();
+    let (mut findings, mut unmapped) = (Vec::new(), Vec::new());
     for flux in subject.model.all_flux() {
         let written = flux.spec("path").as_str().unwrap_or_default();
         let mut own = applied.get(&(&flux.file, flux.name.as_str())).into_iter().flatten();
@@ -326,24 +326,31 @@ fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     .at(flux.place("path"))
                     .help(NO_FOLDER),
             ),
+            None if flux.unmapped.is_some() => unmapped.push(flux),
             None if flux.source_kind() != "GitRepository" => findings.push(foreign(flux)),
             _ => {}
         }
     }
+    findings.extend(UnmappedGroup::all(unmapped).iter().filter_map(unlooked));
     findings
+}
+
+/// Says that nothing here shows what Flux Kustomizations build of what one generator makes.
+fn unlooked(group: &UnmappedGroup<'_>) -> Option<Diagnostic> {
+    let (one, Unmapped { reason, place }) = group.first()?;
+    let (kind, source) = (one.source_kind(), one.source_name());
+    let told = match group.names() {
+        (name, 1) => format!("{name} builds from {kind} {source}, which is not looked at: {reason}"),
+        (names, _) => format!("{names} build from {kind}s that are not looked at. Of {source}: {reason}"),
+    };
+    let place = place.clone().unwrap_or_else(|| one.place("sourceRef"));
+    Some(FOREIGN_SOURCE.finding(told).at(place).help(UNMAPPED))
 }
 
 /// Says that nothing here shows what a Flux Kustomization builds.
 fn foreign(flux: &FluxKustomization) -> Diagnostic {
     let (name, kind, source) = (&flux.name, flux.source_kind(), flux.source_name());
     let place = flux.place("sourceRef");
-    if let Some(Unmapped { reason, place: of }) = &flux.unmapped {
-        let told = format!("{name} builds from {kind} {source}, which is not looked at: {reason}");
-        return FOREIGN_SOURCE
-            .finding(told)
-            .at(of.clone().unwrap_or(place))
-            .help("copy folders with `/**` to places that end as theirs, from this repository alone");
-    }
     FOREIGN_SOURCE
         .finding(format!(
             "{name} builds from {kind} {source}, which is not this repository. Its objects are not checked"

@@ -20,7 +20,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         for delivery in deliveries.iter().filter(outer) {
             for inner in delivery.objects.iter().filter(|applied| applied.is(GROUP, "Kustomization")) {
                 let Some(held) = inner.window() else { continue };
-                let (namespace, name) = (&inner.id.namespace, &inner.id.name);
+                // By the name that it has in the cluster: a component names it `${APP}-db`.
+                let (namespace, name) = (&inner.live.namespace, &inner.live.name);
                 let mut own = subject.reconciled_in(cluster).filter(|other| other.is_named(namespace, name));
                 let gated = own.clone().any(|other| {
                     other.held.is_some()

@@ -207,6 +207,44 @@ fn what_lands_at_once_by_its_type_needs_no_gate_where_another_applies_it() {
 }
 
 #[test]
+fn a_gate_turns_what_a_component_names_by_a_variable() {
+    let told = |gated: &str| {
+        let mut files = files();
+        let inner = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: '${APP}-db', namespace: flux-system }\nspec: { interval: 5m, path: ./db, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+        files.insert("apps/web/rw/db.yaml".to_owned(), inner.to_owned());
+        let list = files["apps/web/rw/kustomization.yaml"].replace("resources: [", "resources: [db.yaml, ");
+        files.insert("apps/web/rw/kustomization.yaml".to_owned(), list);
+        let object = |kind: &str| {
+            format!("---\napiVersion: v1\nkind: {kind}\nmetadata: {{ name: db, namespace: shop }}\n")
+        };
+        files.insert("db/all.yaml".to_owned(), object("ConfigMap") + &object("Service"));
+        let gate = format!(
+            "apiVersion: batch/v1\nkind: CronJob\nmetadata: {{ name: close, namespace: jobs }}\nspec:\n  schedule: 0 4 * * SUN\n  jobTemplate: {{ spec: {{ template: {{ spec: {{ containers: [{{ name: gate, image: cli, command: [flux, suspend, kustomization, {gated}, -n, flux-system] }}] }} }} }} }}\n"
+        );
+        files.insert("infra/gate.yaml".to_owned(), gate);
+        files
+            .insert("infra/kustomization.yaml".to_owned(), "resources: [notes.yaml, gate.yaml]\n".to_owned());
+        let flux = files["clusters/edge/flux.yaml"].clone();
+        let (rt, rw) = flux.split_once("name: apps-rw").unwrap();
+        let rw = rw.replacen("spec:", "spec:\n  postBuild: { substitute: { APP: web } }", 1);
+        files.insert("clusters/edge/flux.yaml".to_owned(), format!("{rt}name: apps-rw{rw}"));
+        let found = with(&together(&[files]), &spec(SPEC), |input| {
+            let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+            audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+        });
+        let found = found.into_iter().filter(|finding| finding.code == Some("GW021"));
+        found.map(|finding| finding.message).collect::<Vec<_>>()
+    };
+    assert_eq!(told("apps-rw, web-db"), Vec::<String>::new());
+    assert_eq!(
+        told("apps-rw"),
+        [
+            "Flux Kustomization web-db lands at once. Only its manifest waits for type `rw`, and no gate suspends it"
+        ]
+    );
+}
+
+#[test]
 fn patches_that_successors_share_may_mean_objects_of_any_side() {
     let patched = |kind: &str| {
         let patch = format!(

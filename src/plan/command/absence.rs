@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::repo::flux::{holds_variable, is_yaml};
 use crate::repo::{Entry, Snapshot};
+use crate::text::some;
 
 /// Says why no entry point of a cluster was found, with the likeliest reason as the headline.
 pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath) -> Error {
@@ -52,12 +53,34 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
     Error { kind: ErrorKind::Invalid, diagnostics }
 }
 
+/// How many Flux Kustomizations are named at most.
+const MOST_NAMES: usize = 5;
+
 /// Says that Flux Kustomizations stand in Git and that nothing tells which cluster gets them.
 fn no_root(model: &Model, root: &RepoPath) -> Diagnostic {
+    if let Some((one, top)) = model.inner_top() {
+        return Diagnostic::error(format!(
+            "Flux Kustomization {} takes {top} for the top of a repository. No cluster gets it",
+            one.name
+        ))
+        .at(one.place("path"))
+        .help(format!("copy {top} into a git repository of its own\nrun `gitops-windows init` there"));
+    }
     let names: Vec<&str> = model.unlisted.iter().map(|one| one.name.as_str()).collect();
+    let most = if names.len() > MOST_NAMES + 1 { MOST_NAMES } else { names.len() };
     let first = model.unlisted.first();
     let place = first.map_or_else(|| Place::file(root.clone()), |one| one.place("path"));
-    Diagnostic::error(format!("no cluster gets {}: no root of a cluster is known", names.join(", ")))
+    let known = model.delivered.all.iter().flat_map(|cluster| &cluster.roots).next();
+    if let Some(known) = known {
+        return Diagnostic::error(format!(
+            "no cluster gets {}: the build of {} leaves them out",
+            some(&names, most),
+            known.folder
+        ))
+        .at(place)
+        .help(format!("list their files in the kustomization of {}", known.folder));
+    }
+    Diagnostic::error(format!("no cluster gets {}: no root of a cluster is known", some(&names, most)))
         .at(place)
         .help("write windows.yaml with `clusters: { NAME: { roots: [FOLDER] } }`, and give each name once")
 }

@@ -15,6 +15,7 @@ use crate::plan::command::adopt::{Adopted, adopt, not_taken_over, suspend_in_git
 use crate::plan::command::free_namespace::free_namespace;
 use crate::plan::command::schema_text;
 use crate::plan::command::sync::obligations;
+use crate::plan::command::window_name::window_name;
 use crate::plan::edit::Builder;
 use crate::plan::{Found, FoundEntry, Holding, Plan, Report, for_people, gate, refuse_unfetched};
 use crate::render::Renderer;
@@ -288,7 +289,7 @@ fn new_spec(
         Some(adopted) => default_window = take_over(&mut new, adopted, options, &mut remarks),
         None => {
             let (window, said) = options.window();
-            new.windows = vec![("work-week".to_owned(), window.clone())];
+            new.set_window(window_name(&window.open, &window.close), window.clone());
             new.gate.enabled = said;
             new.gate.namespace = free_namespace(snapshot, model);
             let home = fetched_home(model, root, &clusters, &new.layout);
@@ -394,8 +395,7 @@ fn take_over(
             )),
         );
     }
-    new.types[1].1 = vec![NAME.to_owned()];
-    new.windows = vec![(NAME.to_owned(), common.clone())];
+    new.set_window(NAME.to_owned(), common.clone());
     let switched_on = adopted.clusters.values().filter(|cluster| cluster.enabled).count();
     new.gate.enabled = switched_on * 2 > new.clusters.len();
     for cluster in &mut new.clusters {

@@ -9,6 +9,7 @@ mod init;
 mod retime;
 mod scaffold;
 mod sync;
+mod window_name;
 
 pub use fetch_bases::{Fetch, fetch_bases};
 pub use flux_create::{SourceUrl, flux_create};

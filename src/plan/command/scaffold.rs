@@ -10,6 +10,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::command::init::beside;
+use crate::plan::command::window_name::window_name;
 use crate::plan::command::{InitOptions, schema_text};
 use crate::plan::edit::Builder;
 use crate::plan::{Found, Plan, Report, gate};
@@ -41,7 +42,8 @@ pub fn scaffold(
     let root = spec_path.parent().unwrap_or_default();
     check(snapshot, &root, clusters, apps)?;
     let (window, said) = options.window();
-    let mut new = NewSpec { windows: vec![("work-week".to_owned(), window)], ..NewSpec::default() };
+    let mut new = NewSpec::default();
+    new.set_window(window_name(&window.open, &window.close), window);
     new.gate.enabled = said;
     new.alerts = options.alerts.as_deref().map(AlertDef::new);
     new.clusters =

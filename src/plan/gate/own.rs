@@ -114,7 +114,10 @@ fn spots<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<Spot<'a>> {
         let is_elsewhere = input.namespace(sibling) != input.spec.flux.namespace;
         let of_app = sibling.path.as_ref().is_some_and(|path| path.is_within(&own)) && !roots.contains(&&own);
         let is_shared = input.model.twins(sibling).next().is_some();
-        let is_away = !roots.is_empty() && !roots.iter().any(|root| own.is_within(root));
+        // The list of its own root may leave its file out, as that of what `flux bootstrap` wrote.
+        let taken_in = input.model.graph.taken_in_by(&sibling.file);
+        let is_in = |root: &&&RepoPath| own.is_within(root) && taken_in.contains(**root);
+        let is_away = !roots.is_empty() && !roots.iter().any(|root| is_in(&root));
         let above = roots.iter().filter(|root| is_away || is_shared || (of_app && own.is_within(root)));
         let above = above.max_by_key(|root| (own.is_within(root), root.segments().count()));
         found.extend(above.map(|root| (is_elsewhere, 1, Spot { folder: (*root).clone(), sibling })));
