@@ -16,7 +16,7 @@ use crate::mechanism;
 use crate::path::RepoPath;
 use crate::render::{Object, RenderError, Renderer, Request};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Snapshot, flux};
+use crate::repo::{Snapshot, flux, secret};
 
 /// One thing that must be true of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,9 +109,9 @@ pub enum Mismatch {
         id: ObjectId,
         /// The field as a path, for example `spec.template.spec.volumes[0].configMap.name`.
         field: String,
-        /// Its value before, as JSON; empty where it was missing.
+        /// Its value before, as JSON; empty where it was missing, `*** (before)` where it is a Secret's.
         before: String,
-        /// Its value after, as JSON; empty where it is missing.
+        /// Its value after, as JSON; empty where it is missing, `*** (after)` where it is a Secret's.
         after: String,
     },
     /// A folder does not build.
@@ -374,12 +374,19 @@ pub(crate) fn differences(
                 differences(id, &format!("{field}[{index}]"), a.get(index), b.get(index), found);
             }
         }
-        (a, b) => found.push(Mismatch::Changed {
-            id: id.clone(),
-            field: field.to_owned(),
-            before: a.map(ToString::to_string).unwrap_or_default(),
-            after: b.map(ToString::to_string).unwrap_or_default(),
-        }),
+        (a, b) => {
+            let is_hidden = secret::is_value(id, field);
+            let text = |value: Option<&Value>, side| match value {
+                Some(_) if is_hidden => format!("*** ({side})"),
+                value => value.map(ToString::to_string).unwrap_or_default(),
+            };
+            found.push(Mismatch::Changed {
+                id: id.clone(),
+                field: field.to_owned(),
+                before: text(a, "before"),
+                after: text(b, "after"),
+            });
+        }
     }
 }
 
@@ -399,6 +406,25 @@ mod tests {
 
     fn folder(name: &str) -> RepoPath {
         RepoPath::parse(name).unwrap()
+    }
+
+    #[test]
+    fn values_of_secrets_are_not_told() {
+        let secret = |data: Value| {
+            let value =
+                json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "a" }, "data": data });
+            Object { value: Arc::new(value), origin: None }
+        };
+        let after = Ok(vec![secret(json!({ "k": "c2Vjb25k", "new": "bmV3" }))]);
+        let found = compare(&[secret(json!({ "k": "Zmlyc3Q=" }))], &[(&folder("rt"), &after)]);
+        let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                "Secret a would change: data.k from *** (before) to *** (after)",
+                "Secret a would change: data.new from nothing to *** (after)",
+            ]
+        );
     }
 
     #[test]

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::repo::manifest::ObjectId;
+use crate::repo::secret::{COPY, is_value};
+
 /// The fields by which items of lists are told apart, the first that tells all of them (Kubernetes API, `patchMergeKey`).
 const KEYS: [&str; 9] =
     ["name", "key", "mountPath", "devicePath", "containerPort", "port", "id", "ip", "topologyKey"];
@@ -95,9 +98,6 @@ fn below(path: &str, name: &str) -> String {
     }
 }
 
-/// The annotation in which `kubectl apply` keeps a copy of the whole object.
-const COPY: &str = "kubectl.kubernetes.io/last-applied-configuration";
-
 /// Replaces what nobody but the cluster may see: values of Secrets, and all that SOPS keeps.
 ///
 /// A value becomes `*** (before)` or `*** (after)`; that a key is there is told.
@@ -110,14 +110,11 @@ pub fn masked(object: &Value, fields: Vec<Field>) -> Vec<Field> {
             after: stars("after"),
         }];
     }
-    let is_secret = object["kind"] == "Secret" && object["apiVersion"] == "v1";
-    let hides = |path: &str| {
-        is_secret && (["data", "stringData"].iter().any(|key| path.starts_with(key)) || path.contains(COPY))
-    };
+    let id = ObjectId::of(object);
     fields
         .into_iter()
         .map(|field| {
-            let is_hidden = hides(&field.path);
+            let is_hidden = is_value(&id, &field.path);
             let mask = |value: Option<Value>, word| value.map(|value| hidden(value, is_hidden, word));
             Field { before: mask(field.before, "before"), after: mask(field.after, "after"), ..field }
         })

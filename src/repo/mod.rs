@@ -19,6 +19,7 @@ mod remote;
 mod revision;
 #[cfg(test)]
 pub(crate) mod scratch;
+pub mod secret;
 mod snapshot;
 pub(crate) mod umbrella;
 
