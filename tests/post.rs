@@ -475,7 +475,7 @@ fn the_time_of_a_run_does_not_touch_the_comment_and_a_window_that_passes_does() 
         assert_eq!(run.code, 0, "{}", run.stderr);
         run.stderr.lines().last().unwrap().to_owned()
     };
-    let told = ["2026-11-23T12:00:00Z", "2026-11-24T08:13:59Z", "2026-11-28T20:58:00Z"].map(post);
+    let told = ["2026-11-23T12:00:00Z", "2026-11-24T08:13:59Z", "2026-11-28T20:40:00Z"].map(post);
     assert_eq!(told[0], "Posted to GitHub: comment 1.");
     assert_eq!(told[1..], ["Left as it is on GitHub: comment 1.", "Left as it is on GitHub: comment 1."]);
     let before = forge.comments()[0].2.clone();

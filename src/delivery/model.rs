@@ -196,7 +196,7 @@ impl Model {
             entry.role = if is_flux { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &bases) };
         }
         let index = Index::new(&entry_points, &flux);
-        let names = suggested(known, root, &entry_points, &flux);
+        let names = suggested(known, root, &entry_points, &flux, &gates);
         let mut model = Model {
             root: root.clone(),
             graph,

@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::gate::Gate;
 use crate::delivery::{EntryPoint, Known};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 
 /// Returns the names of folders that no Flux Kustomization in Git applies, where several folders of a cluster would have
-/// the name of their folder: one would replace the other.
+/// the name of their folder: one would replace the other. A name that `gates` say is in use stays.
 pub(super) fn suggested(
     known: &Known,
     root: &RepoPath,
     entries: &[EntryPoint],
     flux: &[FluxKustomization],
+    gates: &[Gate],
 ) -> BTreeMap<RepoPath, String> {
     let mut alike: BTreeMap<(&str, String), BTreeSet<RepoPath>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.flux.is_empty() && entry.through.is_none()) {
@@ -29,7 +31,9 @@ pub(super) fn suggested(
     let mut found = BTreeMap::new();
     for ((cluster, name), folders) in alike {
         let taken = |name: &str| flux.iter().any(|one| one.cluster == cluster && one.name == name);
-        if folders.len() < 2 && !taken(&name) {
+        // A gate in Git goes by what is in the cluster: somebody has given that name.
+        let is_in_use = gates.iter().flat_map(Gate::targets).any(|target| target == name);
+        if is_in_use || folders.len() < 2 && !taken(&name) {
             continue;
         }
         let deepest = folders.iter().map(|folder| folder.ancestors().count()).max().unwrap_or_default();

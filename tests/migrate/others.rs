@@ -223,3 +223,23 @@ fn clusters_that_build_a_shared_folder_each_in_another_way_move_one_by_one() {
         scratch.expect(0, &["verify"]);
     }
 }
+
+#[test]
+fn a_list_that_cant_be_edited_stops_its_own_cluster_alone() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n  south: {{}}\n"));
+    for cluster in ["north", "south"] {
+        let folder = format!("clusters/{cluster}/kustomization.yaml");
+        scratch.write(&folder, "resources:\n- apps.yaml\n- infra.yaml\n");
+    }
+    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    scratch.replace("clusters/south/kustomization.yaml", "resources:\n", "resources: &files\n").commit();
+    let run = scratch.expect(1, &["split", "--all", "--dry-run"]);
+    let told = "clusters/south/kustomization.yaml";
+    assert!(run.stderr.contains(told) && !run.stderr.contains("cluster north"), "{run:?}");
+    let run = scratch.take(&["split", "--all", "--yes"]);
+    assert!(run.stderr.contains(told), "{run:?}");
+    assert!(scratch.top().join("apps/north/apps-rw").exists());
+    assert!(!scratch.top().join("apps/south/apps-rw").exists());
+}

@@ -38,7 +38,9 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             }
             let mut names = BTreeSet::new();
             unset(applied.value(), &set, &mut names);
-            names.retain(|name| !own.contains(name));
+            // What the object's own file holds comes with no patch.
+            let is_written = |name: &String| written(subject, applied, name).is_some();
+            names.retain(|name| !own.contains(name) || is_written(name));
             if names.is_empty() {
                 continue;
             }
@@ -81,9 +83,13 @@ fn left_to_parents(
 
 /// Points at the first of the variables in the file that declares the object.
 fn place(subject: &Subject<'_>, applied: &Applied, names: &BTreeSet<String>) -> Place {
-    let written = |name: &String| subject.sources.place_of_text(applied, &format!("${{{name}}}"));
-    let found = names.iter().find_map(written);
+    let found = names.iter().find_map(|name| written(subject, applied, name));
     found.unwrap_or_else(|| subject.sources.place(applied, &field(applied)))
+}
+
+/// Finds a variable in the file that declares the object.
+fn written(subject: &Subject<'_>, applied: &Applied, name: &str) -> Option<Place> {
+    subject.sources.place_of_text(applied, &format!("${{{name}}}"))
 }
 
 /// The field of most scripts of an object.

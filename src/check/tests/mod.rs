@@ -139,6 +139,10 @@ fn a_variable_that_comes_with_a_patch_is_told_of_the_flux_kustomization_alone() 
     assert!(matches!(&alone[..], [one] if one.starts_with("GW030 apps/rt/settings.yaml")), "{alone:?}");
     let both = told(&[of_parent, patched]);
     assert!(matches!(&both[..], [one] if one.starts_with("GW030 clusters/edge/apps.yaml")), "{both:?}");
+    // What the file holds of the same name is told there too.
+    let of_file = ("apps/rt/settings.yaml", "a: '1'", "a: '${REGION}'");
+    let all = told(&[of_parent, patched, of_file]);
+    assert!(matches!(&all[..], [_, _]) && all.iter().any(|one| one.starts_with("GW030 apps/rt")), "{all:?}");
 }
 
 #[test]

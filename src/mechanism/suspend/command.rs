@@ -37,23 +37,27 @@ pub fn resume(standing: &Standing, targets: &BTreeSet<GateTarget>) -> Vec<String
     let open = all.map(|parameter| shell_line(&parameter.set(OPEN)));
     // The API server may hear of it a moment later.
     let waits = ["sleep 2".to_owned(), shell_line(&resume)];
-    let ask = beside
-        .iter()
-        .enumerate()
-        .map(|(position, parameter)| format!("was{position}=$({})", shell_line(&parameter.get())));
-    let script = ask.chain(open).chain(waits).collect::<Vec<_>>().join(" && ");
+    let script = open.chain(waits).collect::<Vec<_>>().join(" && ");
     if beside.is_empty() {
         return in_shell(script);
     }
-    // What is open of another type is as it was again, whatever became of the rest.
-    let back = beside.iter().enumerate().map(|(position, parameter)| {
-        format!(
-            r#"[ "${{was{position}-{OPEN}}}" = {OPEN} ] || {} || failed=1"#,
-            shell_line(&parameter.set(CLOSED))
-        )
-    });
-    let back = back.collect::<Vec<_>>().join("; ");
-    in_shell(format!(r#"failed=0; {{ {script}; }} || failed=1; {back}; exit "$failed""#))
+    let ask: String = beside
+        .iter()
+        .enumerate()
+        .map(|(position, parameter)| format!("was{position}=$({}) || exit 1; ", shell_line(&parameter.get())))
+        .collect();
+    let back: String = beside
+        .iter()
+        .enumerate()
+        .map(|(position, parameter)| {
+            let set = shell_line(&parameter.set(CLOSED));
+            format!(r#"[ "$was{position}" = {OPEN} ] || {set} || code=1; "#)
+        })
+        .collect();
+    // What is open of another type is as it was again, whatever becomes of the rest.
+    in_shell(format!(
+        r#"{ask}back() {{ code=$?; {back}exit "$code"; }}; trap back EXIT; trap "exit 1" HUP INT TERM; {script}"#
+    ))
 }
 
 /// Returns the command by which people close at once.

@@ -50,14 +50,13 @@ pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<Repo
     });
     while let Err(halt) = tried(&active.iter().collect::<Vec<_>>()) {
         let of_cluster = |one: &&Move<'_>| one.cluster == halt.cluster;
-        let mut stops: BTreeMap<RepoPath, Problem> = match &halt.whole {
-            Some(whole) => BTreeMap::from([(whole.clone(), halt.problem.clone())]),
+        let mut stops: BTreeMap<RepoPath, Problem> =
+            halt.wholes.iter().map(|whole| (whole.clone(), halt.problem.clone())).collect();
+        if stops.is_empty() {
             // Somebody who names several of them is in the way of those that he is for each alone.
-            None => {
-                let alone = |one: &Move<'_>| Some((one.whole.clone(), tried(&[one]).err()?.problem));
-                active.iter().filter(of_cluster).filter_map(alone).collect()
-            }
-        };
+            let alone = |one: &Move<'_>| Some((one.whole.clone(), tried(&[one]).err()?.problem));
+            stops = active.iter().filter(of_cluster).filter_map(alone).collect();
+        }
         if stops.is_empty() {
             stops = active
                 .iter()

@@ -40,9 +40,12 @@ impl Lists {
     ///
     /// # Errors
     ///
-    /// When a file is named otherwise than as a resource, or a list can't be edited.
-    pub fn write(&self, builder: &mut Builder<'_>) -> Result<(), Problem> {
-        self.of_folder.iter().try_for_each(|(folder, heirs)| relist(builder, folder, heirs))
+    /// When a file is named otherwise than as a resource, or a list can't be edited: the files that wait for that list,
+    /// and the problem.
+    pub fn write(&self, builder: &mut Builder<'_>) -> Result<(), (BTreeSet<&RepoPath>, Problem)> {
+        self.of_folder.iter().try_for_each(|(folder, heirs)| {
+            relist(builder, folder, heirs).map_err(|problem| (heirs.keys().collect(), problem))
+        })
     }
 }
 
@@ -115,7 +118,7 @@ mod tests {
             lists.extend(own);
         }
         let mut builder = Builder::new(&snapshot);
-        lists.write(&mut builder)?;
+        lists.write(&mut builder).map_err(|(_, problem)| problem)?;
         Ok(builder.now().file(&at("c/kustomization.yaml")).unwrap().text().unwrap().to_owned())
     }
 

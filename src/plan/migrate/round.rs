@@ -45,10 +45,7 @@ impl Round<'_> {
         let notes = match steps(input, &mut builder, active, &succession, &mut rewritten) {
             Ok(notes) => notes,
             Err(halt) => {
-                let is_halted = |one: &&&Move<'_>| {
-                    one.cluster == halt.cluster && halt.whole.as_ref().is_none_or(|whole| *whole == one.whole)
-                };
-                let halted = active.iter().filter(is_halted);
+                let halted = active.iter().filter(|one| halt.stops(one));
                 return Ok(Err(halted.map(|one| (one.key(), halt.problem.clone())).collect()));
             }
         };

@@ -1,6 +1,6 @@
 //! The next step of several entry points, as edits.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
 use crate::path::RepoPath;
@@ -15,11 +15,18 @@ use crate::plan::migrate::waiters::rewrite_waiters;
 use crate::plan::migrate::{finish, hand_over, place, watcher};
 use crate::plan::problem::{OF_ITS_OWN, Problem};
 
-/// A problem with what it speaks of: one entry point of a cluster, or all of the cluster's.
+/// A problem with what it speaks of: some entry points of a cluster, or where it names none all of the cluster's.
 pub struct Halt {
     pub cluster: String,
-    pub whole: Option<RepoPath>,
+    pub wholes: BTreeSet<RepoPath>,
     pub problem: Problem,
+}
+
+impl Halt {
+    /// Tells whether it speaks of an entry point.
+    pub fn stops(&self, one: &Move<'_>) -> bool {
+        self.cluster == one.cluster && (self.wholes.is_empty() || self.wholes.contains(&one.whole))
+    }
 }
 
 /// Takes the next step of each into the builder.
@@ -37,8 +44,11 @@ pub fn steps(
     rewritten: &mut Vec<Rewritten>,
 ) -> Result<Vec<String>, Halt> {
     let mut notes = Vec::new();
-    let stop =
-        |of: &Move<'_>, problem| Halt { cluster: of.cluster.clone(), whole: Some(of.whole.clone()), problem };
+    let stop = |of: &Move<'_>, problem| Halt {
+        cluster: of.cluster.clone(),
+        wholes: BTreeSet::from([of.whole.clone()]),
+        problem,
+    };
     let mut lists = Lists::default();
     for (one, twins) in by_files(active) {
         let before = builder.clone();
@@ -63,11 +73,13 @@ pub fn steps(
         lists.extend(new);
         wholes.into_iter().for_each(|one| folders(input, builder, one));
     }
-    let halt = |(cluster, problem)| Halt { cluster, whole: None, problem };
-    if let Some(first) = active.first() {
-        // Whose file it is shows where each is tried alone.
-        lists.write(builder).map_err(|problem| halt((first.cluster.clone(), problem)))?;
-    }
+    lists.write(builder).map_err(|(files, problem)| {
+        let waits = |one: &&&Move<'_>| one.old.iter().any(|old| files.contains(&old.file));
+        let cluster = active.iter().find(waits).map(|one| one.cluster.clone()).unwrap_or_default();
+        let own = active.iter().filter(|one| one.cluster == cluster && waits(one));
+        Halt { wholes: own.map(|one| one.whole.clone()).collect(), cluster, problem }
+    })?;
+    let halt = |(cluster, problem)| Halt { cluster, wholes: BTreeSet::new(), problem };
     if active.iter().any(|one| one.stage == Stage::HandedOver) {
         finish::clear_umbrellas(input, builder);
     }

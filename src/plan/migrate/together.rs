@@ -95,7 +95,11 @@ fn stop(
                 Some(Stage::Stuck(stop)) => {
                     format!("{other} is stuck: {}\n{}\nlet both go on together", stop.reason, stop.remedy())
                 }
-                _ => format!("add `--cluster {other}`, so that both take the step in one commit"),
+                Some(_) => format!("add `--cluster {other}`, so that both take the step in one commit"),
+                None => format!(
+                    "divide {} of cluster {other} too: `gitops-windows split --all`\ncommit that\nlet both go on together",
+                    key.1
+                ),
             }
         }
     };
