@@ -108,17 +108,22 @@ fn notes(check: &Check, all: bool, text: &mut String) {
     }
 }
 
-/// Says in a line that nothing is wrong; `None` where something is, or is not known.
+/// Says in a line that nothing is wrong, and what is not known; `None` where something is wrong.
 fn success(checks: &[Check]) -> Option<String> {
-    if checks.is_empty() || checks.iter().any(|check| !check.differences.is_empty()) {
+    if checks.is_empty() || exit(checks) != Exit::Clean {
         return None;
     }
-    let compared = checks.iter().filter(|check| check.is_compared).count();
-    let (rest, is) = (checks.len() - compared, if compared == 1 { "is" } else { "are" });
-    Some(match (compared, rest) {
-        (0, _) => "Nothing is split, so nothing can differ.\n".to_owned(),
-        (_, 0) => format!("All is well: {} {is} equal.\n", count(compared, "entry point")),
-        _ => format!("All is well: {} {is} equal, {rest} not split.\n", count(compared, "entry point")),
+    let unknown = checks.iter().filter(|check| !check.differences.is_empty()).count();
+    let equal = checks.iter().filter(|check| check.is_compared && check.differences.is_empty()).count();
+    let (rest, is) = (checks.len() - equal - unknown, if equal == 1 { "is" } else { "are" });
+    let not_split = if rest == 0 { String::new() } else { format!(", {rest} not split") };
+    Some(match (equal, unknown) {
+        (0, 0) => "Nothing is split, so nothing can differ.\n".to_owned(),
+        (_, 0) => format!("All is well: {} {is} equal{not_split}.\n", count(equal, "entry point")),
+        _ => format!(
+            "Nothing is known to differ: {} {is} equal, {unknown} not checked{not_split}.\n",
+            count(equal, "entry point")
+        ),
     })
 }
 

@@ -18,7 +18,7 @@ use crate::plan::edit::prepare::{is_prepared, prepare};
 use crate::plan::migrate::verify::{Wrong, left_waiting, wrong};
 use crate::plan::migrate::{self, effective};
 use crate::plan::outcome::EntryOutcome;
-use crate::plan::problem::Problem;
+use crate::plan::problem::{OF_ITS_OWN, Problem};
 use crate::proof::Obligation;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::each_written;
@@ -42,6 +42,9 @@ pub fn step<'a>(
 ) -> EntryOutcome {
     let live = applied_sides(input, &entry.path, &entry.cluster);
     let all: Vec<&FluxKustomization> = input.model.flux_of(entry).chain(live).collect();
+    if let Some(stop) = all.iter().find_map(|one| elsewhere(input, one)) {
+        return outcome.refused(stop);
+    }
     if all.iter().all(|one| is_prepared(one)) {
         if let Some(one) = all.iter().find(|one| !base.is_some_and(|base| was_prepared(base, one))) {
             return outcome.refused(Problem::new(
@@ -68,6 +71,22 @@ pub fn step<'a>(
     );
     outcome.after.clear();
     outcome
+}
+
+/// Stops where the same file builds another folder elsewhere by variables: sides take over one folder at a time.
+fn elsewhere(input: &Input<'_>, one: &FluxKustomization) -> Option<Problem> {
+    let mut twins = input.model.flux_in_file(&one.file).iter().filter(|other| other.is_written_as(one));
+    let twin = twins.find(|other| other.path != one.path)?;
+    Some(Problem::lasting(
+        format!(
+            "Flux Kustomization {} has live sides, and by its variables the same file builds {} in cluster {}",
+            one.name,
+            twin.path.as_ref().map_or("what Git does not show", RepoPath::as_str),
+            twin.cluster
+        ),
+        OF_ITS_OWN,
+        one.place("path"),
+    ))
 }
 
 /// Stops where something else decides what those that were prepared just now delete: the next step would
