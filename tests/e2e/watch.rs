@@ -34,7 +34,8 @@ impl<'c> Watch<'c> {
     pub fn predict(&mut self, fleet: &Fleet) -> Value {
         let answer = fleet.tool(&["pr", "--base", "HEAD", "--format", "json"]);
         let answer: Value = serde_json::from_str(&answer).unwrap();
-        for change in answer["changes"].as_array().unwrap() {
+        let all = ["changes", "substituted"].into_iter().filter_map(|key| answer[key].as_array());
+        for change in all.flatten() {
             let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned();
             let instant = |key: &str| text(&change["lands"][key]).parse().unwrap();
             let object = &change["object"];
@@ -52,7 +53,9 @@ impl<'c> Watch<'c> {
     pub fn have_landed(&mut self) -> bool {
         for one in self.all.iter_mut().filter(|one| one.landed.is_none()) {
             if state_of(self.cluster, &one.path) != one.state {
-                one.landed = Some(Timestamp::now());
+                let at = Timestamp::now();
+                println!("landed: {} {} to {}: {at}", one.name, one.said.from, one.said.until);
+                one.landed = Some(at);
             }
         }
         self.all.iter().all(|one| one.landed.is_some())
@@ -69,9 +72,6 @@ impl<'c> Watch<'c> {
     #[track_caller]
     pub fn record(&self) {
         let landed = self.all.iter().filter_map(|one| Some((one, one.landed?)));
-        for (one, landed) in landed.clone() {
-            println!("landed: {} {} to {}: {landed}", one.name, one.said.from, one.said.until);
-        }
         for (one, landed) in landed {
             record(&format!("{}: {}", self.scene, one.name), &one.said, landed);
         }

@@ -19,7 +19,7 @@ const MINUTES: [i64; 2] = [2, 1];
 fn flux(name: &str, more: &str) -> String {
     format!(
         "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: \
-         flux-system }}\nspec:\n  interval: 30s\n  retryInterval: 30s\n  timeout: 1m\n  path: ./more/{name}\n  prune: \
+         flux-system }}\nspec:\n  interval: 30s\n  retryInterval: 10s\n  timeout: 1m\n  path: ./more/{name}\n  prune: \
          true\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n{more}"
     )
 }
@@ -72,6 +72,7 @@ fn write(fleet: &Fleet) {
     fleet
         .tree
         .replace("clusters/edge-01/flux/apps-rw.yaml", "interval: 10m\n", &alone)
+        .replace("clusters/edge-01/flux/apps-rw.yaml", "retryInterval: 2m", "retryInterval: 10s")
         .replace("clusters/edge-01/flux/apps-rw.yaml", "  dependsOn:\n    - name: apps-rt\n", "")
         .replace("clusters/edge-01/flux/flux-system/gotk-sync.yaml", "interval: 1m0s\n", "interval: 30s\n");
 }
@@ -152,10 +153,7 @@ pub fn play(fleet: &mut Fleet) {
 
     edit("blue", "green");
     let answer = watch.predict(fleet);
-    assert!(
-        answer["deadline"].as_str().unwrap().parse::<Timestamp>().unwrap() < Timestamp::now(),
-        "{answer:#}"
-    );
+    assert!(answer["deadline"].is_null(), "{answer:#}");
     // Flux looks at the repository later than that.
     cluster.hold_source(true);
     fleet.merge_unseen("Behind the deadline");
