@@ -247,6 +247,11 @@ impl Closings {
         self.jobs.get(cluster).map(Vec::as_slice).unwrap_or_default()
     }
 
+    /// Returns the files that bring jobs to clusters.
+    pub(super) fn all_files(&self) -> impl Iterator<Item = &RepoPath> {
+        self.files.values().flatten()
+    }
+
     /// Returns the files that bring a job of a name to a cluster.
     pub(super) fn files(&self, cluster: &str, name: &str) -> impl Iterator<Item = &RepoPath> {
         self.files.get(&(cluster.to_owned(), name.to_owned())).into_iter().flatten()

@@ -1,14 +1,15 @@
 //! Who applies what: the questions that a [`Model`] answers by its indexes.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 use std::time::Duration;
 
+use crate::delivery::bringing::Carriers;
 use crate::delivery::naming;
 use crate::delivery::{ClusterFolders, EntryPoint, Model, SourceId};
 use crate::path::{RepoPath, below};
 use crate::render::Renderer;
 use crate::repo::flux::{artifact_path, each_written, holds_variable};
-use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{FluxKustomization, Snapshot, duration};
 
 /// Where the entry points and Flux Kustomizations of a model are found, as positions in its lists.
@@ -20,6 +21,8 @@ pub(super) struct Index {
     by_path: BTreeMap<RepoPath, Vec<usize>>,
     /// The Flux Kustomizations of which Git does not say what folder of this repository they build.
     unplaced: Vec<usize>,
+    /// Who brings the CronJobs of gates, once somebody asks.
+    pub(super) carriers: OnceLock<Carriers>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -175,9 +178,16 @@ impl Model {
         &self,
         folders: impl IntoIterator<Item = &'f RepoPath>,
     ) -> Vec<&FluxKustomization> {
+        self.positions_at_any(folders).into_iter().map(|position| &self.flux[position]).collect()
+    }
+
+    /// As [`flux_at_any`](Model::flux_at_any), by their positions.
+    pub(super) fn positions_at_any<'f>(
+        &self,
+        folders: impl IntoIterator<Item = &'f RepoPath>,
+    ) -> BTreeSet<usize> {
         let positions = folders.into_iter().filter_map(|folder| self.index.by_path.get(folder)).flatten();
-        let positions: BTreeSet<usize> = positions.copied().collect();
-        positions.into_iter().map(|position| &self.flux[position]).collect()
+        positions.copied().collect()
     }
 
     /// As [`flux_at_any`](Model::flux_at_any), of these folders and of those in them.
@@ -192,22 +202,6 @@ impl Model {
     /// Returns the Flux Kustomizations whose builds take in a file, in the order of files.
     pub fn flux_taking_in(&self, file: &RepoPath) -> Vec<&FluxKustomization> {
         self.flux_at_any(&self.graph.taken_in_by(file))
-    }
-
-    /// Returns the Flux Kustomizations of a cluster that bring a job of a gate to it, by its name.
-    pub fn bringing(&self, cluster: &str, job: &str) -> Vec<&FluxKustomization> {
-        let is_list = |file: &RepoPath| file.name().is_some_and(|name| FILE_NAMES.contains(&name));
-        let taking_in = |file: &RepoPath| match file.parent().filter(|_| is_list(file)) {
-            Some(folder) => self.flux_at_any(&self.graph.built_by(&folder)),
-            None => self.flux_taking_in(file),
-        };
-        let mut files = self.closings.files(cluster, job).map(taking_in);
-        let mut found = files.next().unwrap_or_default();
-        for others in files {
-            found.retain(|one| others.iter().any(|other| std::ptr::eq(*one, *other)));
-        }
-        found.retain(|one| one.cluster == cluster);
-        found
     }
 
     /// Returns the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there are none,

@@ -14,6 +14,7 @@ mod applied;
 mod applier;
 mod artifacts;
 mod begun;
+mod bringing;
 mod brought;
 mod build;
 mod carried;

@@ -63,7 +63,8 @@ impl Tree<'_> {
         bringing.reduce(Landing::and).unwrap_or_else(unknown)
     }
 
-    fn course_by(&self, applier: &Applier<'_>, merged: Timestamp, way: &Way<'_>) -> Course {
+    /// As [`course`](Tree::course), where more decides.
+    pub(super) fn course_by(&self, applier: &Applier<'_>, merged: Timestamp, way: &Way<'_>) -> Course {
         let mut known = Known::new();
         let (one, mut arrival) = match self.arrival(applier, merged, DEEPEST, &mut known) {
             Ok(found) => found,

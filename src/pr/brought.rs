@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::delivery::{Brought, Cluster, Need, Pair, Reached, jittered};
+use crate::delivery::{Applier, Brought, Cluster, Need, Pair, Reached, jittered};
 use crate::pr::arrival::{DEEPEST, Way, duration_of};
 use crate::pr::clock::Clock;
 use crate::pr::course::{Before, Course};
@@ -18,40 +18,77 @@ impl Clock<'_> {
     /// the ConfigMap is watched. What stands in its own spec comes with that.
     pub fn lands_by_values(&self, pair: &Pair<'_>) -> Option<Landing> {
         let (old, new) = (pair.before.as_ref()?, pair.after.as_ref()?);
+        let (brought, look) = self.values(old, new)?;
+        let before = |merged: Timestamp| self.bringing(old, new, &brought, merged, DEEPEST);
+        Some(self.after.applied_by(new, self.now, &self.way(new, look, &before)))
+    }
+
+    /// Returns how a Flux Kustomization comes to apply what differs by the values of its `postBuild`; `None` where those are
+    /// the same. So many parents are followed.
+    pub(super) fn course_by_values(
+        &self,
+        old: &Applier<'_>,
+        new: &Applier<'_>,
+        merged: Timestamp,
+        left: usize,
+    ) -> Option<Course> {
+        let (brought, look) = self.values(old, new)?;
+        let before = |merged: Timestamp| self.bringing(old, new, &brought, merged, left);
+        Some(self.after.course_by(new, merged, &self.way(new, look, &before)))
+    }
+
+    /// What waits at its source alone reads values whenever it reconciles.
+    fn way<'w>(
+        &self,
+        new: &Applier<'_>,
+        look: Option<Duration>,
+        before: &'w dyn Fn(Timestamp) -> Vec<Before>,
+    ) -> Way<'w> {
+        Way { before, is_gated: !self.after.is_held(new), look }
+    }
+
+    /// Returns what brings other values to a Flux Kustomization, and how long it takes until that looks at them; `None` where
+    /// its values are the same.
+    fn values(&self, old: &Applier<'_>, new: &Applier<'_>) -> Option<(Vec<Brought<'_>>, Option<Duration>)> {
         let one = new.kustomization?;
         if old.post_build() == new.post_build() {
             return None;
         }
-        let (tree, cluster) = (&self.after, self.after.cluster(new.cluster)?);
+        let cluster = self.after.cluster(new.cluster)?;
         let brought = cluster.brought_otherwise(one, self.before.cluster(old.cluster)?);
+        let waits = brought.iter().any(|brought| !brought.is_watched && !is_needed(cluster, one, brought));
+        let look =
+            if waits { duration_of(new.spec(), "interval").map(jittered) } else { Some(Duration::ZERO) };
+        Some((brought, look))
+    }
+
+    /// Returns what has to happen before a Flux Kustomization has other values.
+    fn bringing(
+        &self,
+        old: &Applier<'_>,
+        new: &Applier<'_>,
+        brought: &[Brought<'_>],
+        merged: Timestamp,
+        left: usize,
+    ) -> Vec<Before> {
         let is_own = old.spec()["postBuild"] != new.spec()["postBuild"];
-        let waits = brought.iter().filter(|brought| !brought.is_watched && !is_needed(cluster, one, brought));
-        let look = match waits.count() {
-            0 => Some(Duration::ZERO),
-            _ => duration_of(new.spec(), "interval").map(jittered),
-        };
-        let before = |merged: Timestamp| {
-            let own = is_own.then(|| Before::parent(self.spec_course(old, new, merged)));
-            let of_objects = brought.iter().map(|Brought { object, by, .. }| {
-                let bringer = by.and_then(|by| applier_of(cluster, by));
-                let course = match &bringer {
-                    Some(bringer) => tree.course(bringer, merged),
-                    None => {
-                        Course::stuck(Landing::unknown("no Flux Kustomization in Git applies the folder"))
-                    }
-                };
-                let by = by.map_or_else(|| "its root".to_owned(), |by| by.name().to_owned());
-                Before {
-                    course,
-                    lag: Some(Duration::ZERO),
-                    why: Some(format!("values of {object} come with {by}")),
-                    done: Some(format!("{} takes in the values of {object}", one.name())),
-                }
-            });
-            own.into_iter().chain(of_objects).collect()
-        };
-        // What waits at its source alone reads values whenever it reconciles.
-        Some(tree.applied_by(new, self.now, &Way { before: &before, is_gated: !tree.is_held(new), look }))
+        let own = is_own.then(|| Before::parent(self.spec_course_from(old, new, merged, left)));
+        let name = new.kustomization.map(Reached::name).unwrap_or_default();
+        let of_objects = brought.iter().map(|Brought { object, by, .. }| {
+            let cluster = self.after.cluster(new.cluster);
+            let bringer = by.zip(cluster).and_then(|(by, cluster)| applier_of(cluster, by));
+            let unknown = || Landing::unknown("no Flux Kustomization in Git applies the folder");
+            let course = bringer
+                .map_or_else(|| Course::stuck(unknown()), |bringer| self.after.course(&bringer, merged));
+            let by = by.map_or_else(|| "its root".to_owned(), |by| by.name().to_owned());
+            Before {
+                course,
+                lag: Some(Duration::ZERO),
+                why: Some(format!("values of {object} come with {by}")),
+                done: Some(format!("{name} takes in the values of {object}")),
+            }
+        });
+        own.into_iter().chain(of_objects).collect()
     }
 }
 

@@ -11,9 +11,10 @@ use crate::delivery::inventory::{is_kept, prunes, stays_without};
 use crate::delivery::{Applier, BuiltJob, Hold, Pair, Reached};
 use crate::mechanism::RESUME_OWN;
 use crate::pr::arrival::{DEEPEST, Way, after, duration_of};
-use crate::pr::course::{Before, Course};
+use crate::pr::course::Before;
 use crate::pr::landing::{Landing, State};
 use crate::pr::report::Report;
+use crate::pr::reschedule::reads_same;
 use crate::pr::tree::Tree;
 use crate::pr::words::marks;
 use crate::schedule::Interval;
@@ -128,10 +129,11 @@ impl Clock<'_> {
             return Landing { outruns: true, reason: Some(reason), ..own };
         };
         let is_resumed = old.spec()["suspend"] == true && new.spec()["suspend"] != true;
+        let is_of_same = reads_same(old, new);
         let is_same = !is_resumed
             && old.spec()["path"] == new.spec()["path"]
             && old.request(&self.before.world.model.graph) == new.request(&self.after.world.model.graph);
-        let landing = match is_same {
+        let landing = match is_same && is_of_same {
             true => self.after.applied(new, self.now),
             false => self.after.applied_by(
                 new,
@@ -173,7 +175,7 @@ impl Clock<'_> {
             },
             _ => landing,
         };
-        if is_same {
+        if is_same && is_of_same {
             return landing;
         }
         let brought = self.spec_course(old, new, self.now).landing;
@@ -185,15 +187,10 @@ impl Clock<'_> {
                 format!("changes of the spec of {} act at once, changes of its files wait", one.name());
             return Landing { latest, outruns: true, ..brought }.because(reason);
         }
+        if is_same {
+            return landing;
+        }
         landing.and(Landing { deadline: None, otherwise: None, ..brought })
-    }
-
-    /// Returns how the other spec of a Flux Kustomization comes to its cluster.
-    pub(super) fn spec_course(&self, old: &Applier<'_>, new: &Applier<'_>, merged: Timestamp) -> Course {
-        let course = self.after.parent_course(new, merged);
-        // What applied it so far brings its other path.
-        let is_unknown = course.landing.state == State::Unknown;
-        if is_unknown { self.before.parent_course(old, merged) } else { course }
     }
 
     /// Returns when an object of a pair is deleted, and whether it is (kustomize-controller, `finalize` and `prune`).

@@ -29,6 +29,7 @@ mod landing;
 mod markdown;
 mod naming;
 mod notice;
+mod parent;
 mod passing;
 mod refusal;
 mod report;

@@ -62,9 +62,11 @@ impl Clock<'_> {
     /// one may let the commit in before.
     pub(super) fn by_both_specs(&self, old: &Applier<'_>, new: &Applier<'_>, landing: Landing) -> Landing {
         let is_suspended = new.spec()["suspend"] == true && old.spec()["suspend"] != true;
-        if !is_suspended && old.spec()["dependsOn"] == new.spec()["dependsOn"] {
-            return landing;
-        }
+        let other = match reads_same(old, new) {
+            true => Some("dependsOn").filter(|field| old.spec()[*field] != new.spec()[*field]),
+            false => Some("sourceRef"),
+        };
+        let Some(what) = is_suspended.then_some("suspend").or(other) else { return landing };
         let former = self.before.applied(old, self.now);
         let Some(earliest) = former.earliest.filter(|at| landing.earliest.is_none_or(|own| *at < own)) else {
             return landing;
@@ -73,7 +75,6 @@ impl Clock<'_> {
             return landing;
         }
         let name = new.kustomization.map(Reached::name).unwrap_or_default();
-        let what = if is_suspended { "suspend" } else { "dependsOn" };
         let why = format!("spec.{what} of {name} changes too, and until then the old one counts");
         match landing.earliest {
             None => Landing::unknown(why),
@@ -83,4 +84,9 @@ impl Clock<'_> {
             }
         }
     }
+}
+
+/// Tells whether a Flux Kustomization reads the same source before and after.
+pub(super) fn reads_same(old: &Applier<'_>, new: &Applier<'_>) -> bool {
+    old.kustomization.map(Reached::source) == new.kustomization.map(Reached::source)
 }

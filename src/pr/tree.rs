@@ -73,8 +73,9 @@ impl<'a> Tree<'a> {
         self.former = Some(older.world.model);
         let known: BTreeSet<Key> = older.closed().map(|(key, ..)| key).collect();
         let names = counterparts(older.world.model, self.world.model);
+        let names: BTreeMap<&str, &str> = names.into_iter().map(|(old, new)| (new, old)).collect();
         let former = |(cluster, target): &Key| {
-            let old = names.iter().find(|(_, new)| *new == cluster).map_or(cluster.as_str(), |(old, _)| old);
+            let old = names.get(cluster.as_str()).copied().unwrap_or(cluster);
             (old.to_owned(), target.clone())
         };
         let begun = |key: &Key, job: &BuiltJob| {

@@ -94,13 +94,23 @@ impl Fleet {
 
     /// As [`merge`](Fleet::merge), with a commit of that date.
     pub fn merge_of(&self, date: &str, message: &str) -> Timestamp {
+        let at = self.push(date, message);
+        for cluster in &self.clusters {
+            cluster.fetch();
+        }
+        at
+    }
+
+    /// As [`merge`](Fleet::merge), and nobody tells Flux: it fetches as often as its source says.
+    pub fn merge_unseen(&self, message: &str) -> Timestamp {
+        self.push(&format!("@{} +0000", Timestamp::now().as_second()), message)
+    }
+
+    fn push(&self, date: &str, message: &str) -> Timestamp {
         self.tree.git(&["add", "--all"]);
         self.tree.git_at(date, &["commit", "--quiet", "--allow-empty", "--message", message]);
         let at = Timestamp::now();
         self.tree.git(&["push", "--quiet", "origin", "HEAD:main"]);
-        for cluster in &self.clusters {
-            cluster.fetch();
-        }
         at
     }
 

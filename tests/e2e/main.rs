@@ -29,6 +29,7 @@ mod scenes;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod scratch;
 mod wait;
+mod watch;
 mod window;
 
 use libtest_mimic::{Arguments, Trial};

@@ -1,5 +1,7 @@
 //! What an outage of the CronJob controller does to a gate.
 
+use std::collections::BTreeMap;
+
 use crate::check::code::OUTAGE_RACE;
 use crate::check::hand_made::window;
 use crate::check::setting::setting;
@@ -7,7 +9,7 @@ use crate::check::subject::Subject;
 use crate::delivery::GateJob;
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::Action;
-use crate::schedule::{Timeline, deadlines};
+use crate::schedule::{Deadlines, Timeline, deadlines};
 
 /// Finds CronJobs whose deadlines make an outage open a window late, or leave it open.
 ///
@@ -16,10 +18,11 @@ use crate::schedule::{Timeline, deadlines};
 /// than its window; one of a closing must not end before the next opening.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
+    let mut known = Known::new();
     // One that looks at a table does what is right whenever it runs.
     for job in subject.jobs.iter().filter(|job| !job.suspended && job.reading.table.is_none()) {
         let deadline = job.value["spec"]["startingDeadlineSeconds"].as_u64();
-        let right = right(subject, job);
+        let right = right(subject, job, &mut known);
         let finding = match (job.action, deadline, right) {
             (Action::Open, None, _) => OUTAGE_RACE
                 .finding(format!(
@@ -55,15 +58,23 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// What a Job may need to do its work; so much less than the window is the right deadline.
 const TRYING: u32 = 300;
 
+/// The deadlines of windows, by the schedules of what opens and closes and the zone: many clusters have one.
+type Known<'s> = BTreeMap<[&'s str; 3], Option<Deadlines>>;
+
 /// Gives the deadline that suits a job's schedule, of several windows the one that asks for least.
-fn right(subject: &Subject<'_>, job: &GateJob) -> Option<u32> {
+fn right<'s>(subject: &'s Subject<'_>, job: &'s GateJob, known: &mut Known<'s>) -> Option<u32> {
     let opposite = |other: &&GateJob| other.action != job.action && other.targets == job.targets;
     let found = subject.jobs_of(&job.cluster).filter(opposite).filter_map(|other| {
         let (open, close) = if job.action == Action::Open { (job, other) } else { (other, job) };
         let window = window(open, close)?;
-        let timeline = Timeline::of_pairs([(window.pair().ok()?, window.zone_or_utc())]);
-        let deadlines = deadlines(&timeline).into_iter().next()?;
-        let own = if job.action == Action::Open { deadlines.open } else { deadlines.close };
+        let said = |job: &'s GateJob, key: &str| job.value["spec"][key].as_str().unwrap_or_default();
+        let key = [said(open, "schedule"), said(close, "schedule"), said(open, "timeZone")];
+        let deadlines = known.entry(key).or_insert_with(|| {
+            let timeline = Timeline::of_pairs([(window.pair().ok()?, window.zone_or_utc())]);
+            deadlines(&timeline).into_iter().next()
+        });
+        let own = deadlines.as_ref()?;
+        let own = if job.action == Action::Open { own.open } else { own.close };
         own.map(|deadline| deadline.starting)
     });
     if job.action == Action::Open { found.max() } else { found.min() }

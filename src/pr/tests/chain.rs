@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use jiff::ToSpan;
 
 use super::repository::{
-    Files, NOW, OPEN, SPEC, SPEC_FILE, asked, compared_at, files, flux, job, map, with, without, words,
+    Files, NOW, OPEN, SPEC, SPEC_FILE, asked, compared_at, files, flux, job, map, source, with, without,
+    words,
 };
 use crate::pr::Landing;
 
@@ -208,6 +209,54 @@ fn until_another_spec_arrives_the_old_one_counts() {
         ("and goes", of(&depends, &with(&plain, &[setting]))),
         ("fetched more often from now on", of(&seldom, &with(&files(), &[setting]))),
         ("a source that Git suspends", of(&paused, &with(&paused, &[setting, image]))),
+    ];
+    insta::assert_snapshot!(all.map(|(what, told)| format!("{what}: {told}")).join("\n"));
+}
+
+/// The parent fills in the values as it looks again, and only then the Flux Kustomization has another spec.
+#[test]
+fn a_spec_that_its_parent_fills_in_lands_after_the_values() {
+    const SYNC: &str = "clusters/one/flux-system/gotk-sync.yaml";
+    let root = flux("flux-system", "clusters/one", "").replace("interval: 5m", "interval: 1h");
+    let takes = "  postBuild: { substituteFrom: [{ kind: ConfigMap, name: vars }] }\n";
+    let apps = [flux("vars", "vars", ""), flux("apps-rt", "apps/${side}", "")];
+    let vars = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: vars, namespace: flux-system }\ndata: { side: apps-rt }\n";
+    let base = with(
+        &files(),
+        &[
+            (SYNC, "", &format!("{}{root}{takes}", source("1m"))),
+            (APPS, "", &apps.concat()),
+            (VARS, "", vars),
+            ("apps/other/settings.yaml", "", &map("settings", "a: '2'")),
+        ],
+    );
+    let other = (VARS, "side: apps-rt", "side: other");
+    let told = |edits: &[(&str, &str, &str)]| told(&landing(NOW, &base, edits, "settings"));
+    assert_eq!(told(&[other]), "at-once 2026-11-23T12:00:00Z – 2026-11-23T14:06:03Z");
+    let both = [other, (APPS, "apps/${side}", "./apps/${side}")];
+    assert_eq!(told(&both), "at-once 2026-11-23T12:00:00Z – 2026-11-23T14:06:03Z");
+    let written = [(APPS, "apps/${side}", "apps/other")];
+    assert_eq!(told(&written), "at-once 2026-11-23T12:00:00Z – 2026-11-23T13:02:03Z");
+}
+
+/// A Flux Kustomization reads another source once its parent says so, and the old one until then.
+#[test]
+fn another_source_counts_once_the_parent_brings_it() {
+    const SYNC: &str = "clusters/one/flux-system/gotk-sync.yaml";
+    let setting = ("apps/apps-rt/settings.yaml", "a: '1'", "a: '2'");
+    let named = |interval: &str| source(interval).replace("name: flux-system,", "name: other,") + "---\n";
+    let from_other = flux("apps-rt", "apps/apps-rt", "").replace("name: flux-system }\n", "name: other }\n");
+    let of = |own: &str, other: &str, more: &str| {
+        let root = flux("flux-system", "clusters/one", more);
+        let sync = format!("{}---\n{}{root}", named(other), source(own));
+        let base = with(&files(), &[(SYNC, "", &sync), (APPS, "", &flux("apps-rt", "apps/apps-rt", ""))]);
+        let base = with(&base, &[("clusters/one/rw.yaml", "", &flux("apps-rw", "apps/apps-rw", ""))]);
+        told(&landing(NOW, &base, &[(APPS, "", &from_other), setting], "settings"))
+    };
+    let all = [
+        ("the parent comes late", of("2h", "1m", "")),
+        ("the other source comes late", of("1m", "2h", "")),
+        ("the parent waits", of("1m", "1m", "  dependsOn: [{ name: apps-rw }]\n")),
     ];
     insta::assert_snapshot!(all.map(|(what, told)| format!("{what}: {told}")).join("\n"));
 }

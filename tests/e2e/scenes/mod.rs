@@ -4,6 +4,7 @@ mod admission;
 mod artifact;
 mod follow;
 mod gates;
+mod landings;
 mod migrations;
 mod moves;
 mod namespaces;
@@ -26,6 +27,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "outage_over_the_window", play: outages::over_the_window },
     Scene { name: "outage_over_the_closing", play: outages::over_the_closing },
     Scene { name: "outage_over_the_opening", play: outages::over_the_opening },
+    Scene { name: "landings_lie_within_what_pr_says", play: landings::play },
     Scene { name: "status_of_a_held_source", play: status::held },
     Scene { name: "status_of_a_pair", play: status::pair },
     Scene { name: "flux_operator_through_its_window", play: operator::play },
