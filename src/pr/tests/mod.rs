@@ -3,6 +3,7 @@
 mod begun;
 mod carrier;
 mod chain;
+mod dependency;
 mod ignores;
 mod landing;
 mod naming;
