@@ -15,5 +15,6 @@ mod shapes;
 mod skew;
 mod standing;
 mod unsaid;
+mod value;
 mod waits;
 mod windows;
