@@ -241,6 +241,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                 };
                 let ObjectId { kind, namespace, name, .. } = ObjectId::of(&value);
                 let id = SourceId { kind, namespace, name };
+                self.cluster.source_bringers.extend(step.by.map(|by| (id.clone(), by)));
                 if !self.cluster.sources.iter().any(|(other, _)| *other == id) {
                     substitute(&step.post_build, &mut value);
                     self.cluster.sources.push((id, value));

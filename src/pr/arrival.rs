@@ -116,10 +116,21 @@ impl Tree<'_> {
         if self.is_paused(applier.cluster, &source) {
             return stuck(Landing::never(format!("Git suspends {} {}", source.kind, source.name)));
         }
+        if let Some(what) = self.locked(applier, &mut Vec::new()) {
+            return stuck(Landing::never(format!(
+                "{what} stays suspended until somebody resumes it by hand"
+            )));
+        }
         let said = self.interval(applier.cluster, &source).unwrap_or(BOOTSTRAP);
         let mut arrival = Arrival::fetched(merged, said, jittered(said));
         // What is met again on the way waits for itself.
         known.insert((one.namespace(), one.name()), Course::stuck(Landing::never("it depends on itself")));
+        if let Some(bringer) = self.resuming(applier.cluster, &source).filter(|_| left > 0) {
+            let course = self.course_from(&bringer, merged, left - 1, known);
+            let by = bringer.kustomization.map(Reached::name).unwrap_or_default();
+            let why = Some(format!("{by} resumes {} {}", source.kind, source.name));
+            arrival.wait(Before { course, lag: Some(STEP), done: why.clone(), why });
+        }
         for Dependency { name, other, need } in cluster.into_iter().flat_map(|own| own.dependencies(one)) {
             if left == 0 {
                 break;

@@ -6,6 +6,7 @@ mod chain;
 mod dependency;
 mod ignores;
 mod landing;
+mod lock;
 mod naming;
 mod outside;
 mod reach;
