@@ -11,6 +11,7 @@ mod naming;
 mod outside;
 mod reach;
 mod repository;
+mod revision;
 mod roots;
 mod shapes;
 mod skew;
