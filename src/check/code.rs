@@ -176,6 +176,8 @@ codes! {
         "A source does not fetch a file that a Flux Kustomization builds.";
     UNHELD = "GW067" "unheld" Warning
         "No gate suspends a Flux Kustomization that can't be built and may have a window.";
+    DEPENDENCY_CIRCLE = "GW068" "dependency-circle" Error
+        "Flux Kustomizations depend on one another in a circle, and Flux never applies them.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

@@ -102,6 +102,8 @@ pub struct Cluster {
     pub kustomizations: Vec<Reached>,
     /// The sources that its builds and its FluxInstances bring, with their objects.
     pub sources: Vec<(SourceId, Value)>,
+    /// The positions of the Flux Kustomizations of which builds bring sources.
+    pub(super) source_bringers: Vec<(SourceId, usize)>,
     /// The artifacts of this repository that its Flux Kustomizations read: where each begins, and what it leaves out.
     pub(super) artifacts: BTreeSet<Artifact>,
     /// What its ArtifactGenerators make.
@@ -180,6 +182,12 @@ impl Cluster {
     /// Returns the `spec` of a source that it gets; `None` where Git does not say it.
     pub fn source(&self, id: &SourceId) -> Option<&Value> {
         self.sources.iter().find(|(other, _)| other.is(id)).map(|(_, value)| &value["spec"])
+    }
+
+    /// Returns the Flux Kustomization of which the build brings a source; `None` where Git does not name it.
+    pub fn bringer_of(&self, id: &SourceId) -> Option<&Reached> {
+        let (_, by) = self.source_bringers.iter().find(|(other, _)| other.is(id))?;
+        self.kustomizations.get(*by)
     }
 
     /// Returns what a generator makes under a name; one that fails may make anything.

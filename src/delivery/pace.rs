@@ -1,6 +1,6 @@
 //! How long Flux Kustomizations take to apply a commit, where no window holds it back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -76,6 +76,25 @@ impl Cluster {
                 match other.filter(|other| !is_held(other)) {
                     Some(other) => queue.push(other),
                     None => return Some((name, other)),
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns the Flux Kustomizations by which one depends on itself, the nearest way and without itself: each waits for
+    /// another one, and none applies a commit (Flux, docs/spec/v1/kustomizations.md). `None` where it does not.
+    pub fn circle<'c>(&'c self, one: &'c Reached) -> Option<Vec<&'c Reached>> {
+        let mut ways = VecDeque::from([vec![one]]);
+        let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
+        while let Some(way) = ways.pop_front() {
+            let needed = self.dependencies(way.last()?).filter(|found| found.need == Need::Revision);
+            for other in needed.filter_map(|found| found.other) {
+                if std::ptr::eq(other, one) {
+                    return Some(way.into_iter().skip(1).collect());
+                }
+                if seen.insert((other.namespace(), other.name())) {
+                    ways.push_back(way.iter().copied().chain([other]).collect());
                 }
             }
         }

@@ -71,29 +71,45 @@ pub(super) struct Variables(BTreeMap<(String, ObjectId), Told>);
 pub struct Brought<'c> {
     /// Its kind and its name.
     pub object: String,
-    /// The Flux Kustomization that brings it; `None` where that is a root of which Git does not say more.
+    /// The Flux Kustomization that brings it, or that brought what goes; `None` where that is a root of which Git does not
+    /// say more.
     pub by: Option<&'c Reached>,
     /// Whether its change is looked at once.
     pub is_watched: bool,
+    /// Whether it goes.
+    pub is_gone: bool,
+    /// Whether its own settings keep Flux from deleting it.
+    pub is_kept: bool,
 }
 
 impl Cluster {
-    /// Returns the objects from which a Flux Kustomization takes values by `substituteFrom` that it had otherwise in another
-    /// state of the cluster; what goes is none.
+    /// Returns the objects from which a Flux Kustomization takes values by `substituteFrom` that it had otherwise, as
+    /// `former`, in an older state of the cluster. What goes gives its values until it is deleted.
     ///
     /// Only a change of one with the label is looked at once (kustomize-controller, `requestsForConfigDependency` and
     /// `--watch-configs-label-selector`).
-    pub fn brought_otherwise<'c>(&'c self, one: &Reached, older: &Cluster) -> Vec<Brought<'c>> {
-        let list = one.value["spec"]["postBuild"]["substituteFrom"].as_array().into_iter().flatten();
-        let found = list.filter_map(|item| {
-            let key = Variables::key(item, &one.remote, one.namespace());
-            let (told, bringing) = (self.variables.0.get(&key)?, self.bringing.get(&key)?);
-            if older.variables.0.get(&key) == Some(told) {
+    pub fn brought_otherwise<'c>(
+        &'c self,
+        one: &Reached,
+        older: &'c Cluster,
+        former: &Reached,
+    ) -> Vec<Brought<'c>> {
+        let keys = |one: &Reached| -> Vec<_> {
+            let list = one.value["spec"]["postBuild"]["substituteFrom"].as_array().into_iter().flatten();
+            list.map(|item| Variables::key(item, &one.remote, one.namespace())).collect()
+        };
+        let known = keys(former);
+        let found = keys(one).into_iter().filter_map(|key| {
+            let (was, is) = (older.variables.0.get(&key), self.variables.0.get(&key));
+            let is_gone = is.is_none();
+            if was == is || is_gone && !known.contains(&key) {
                 return None;
             }
+            let cluster = if is_gone { older } else { self };
+            let &Bringing { by, is_watched, is_kept, .. } = cluster.bringing.get(&key)?;
             let object = format!("{} {}", key.1.kind, key.1.name);
-            let by = bringing.by.and_then(|by| self.kustomizations.get(by));
-            Some(Brought { object, by, is_watched: bringing.is_watched })
+            let by = by.and_then(|by| cluster.kustomizations.get(by));
+            Some(Brought { object, by, is_watched, is_gone, is_kept })
         });
         found.collect()
     }
@@ -108,6 +124,8 @@ pub(super) struct Bringing {
     pub by: Option<usize>,
     /// Whether the object has the label with which controllers watch it.
     pub is_watched: bool,
+    /// Whether its own settings keep Flux from deleting it.
+    pub is_kept: bool,
 }
 
 /// Tells whether an object has the label with which controllers watch it.

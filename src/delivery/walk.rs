@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::delivery::clusters::{Cluster, Generated, Reached};
 use crate::delivery::fetched::Artifact;
 use crate::delivery::generator::{self, Fault};
+use crate::delivery::inventory::is_kept;
 use crate::delivery::reading::Reader;
 use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
@@ -212,7 +213,8 @@ impl<'r, 'a> Walk<'r, 'a> {
                 substitute(&step.post_build, &mut value);
                 let key = (step.remote.clone(), ObjectId::of(&value));
                 let folder = step.folder.clone();
-                let own = Bringing { folder, by: step.by, is_watched: is_watched(&value) };
+                let (is_watched, is_kept) = (is_watched(&value), is_kept(&value));
+                let own = Bringing { folder, by: step.by, is_watched, is_kept };
                 if *self.bringing.entry(key).or_insert_with(|| own.clone()) == own {
                     self.found.take(&step.remote, &value, is_applied && error.is_none());
                 } else {
@@ -239,6 +241,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                 };
                 let ObjectId { kind, namespace, name, .. } = ObjectId::of(&value);
                 let id = SourceId { kind, namespace, name };
+                self.cluster.source_bringers.extend(step.by.map(|by| (id.clone(), by)));
                 if !self.cluster.sources.iter().any(|(other, _)| *other == id) {
                     substitute(&step.post_build, &mut value);
                     self.cluster.sources.push((id, value));

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::delivery::{Applier, BOOTSTRAP, Dependency, Need, Reached, STEP, busy, jittered, ready_after};
 use crate::pr::course::{Arrival, Before, Course, Opening, last_merge};
-use crate::pr::landing::Landing;
+use crate::pr::landing::{Landing, State};
 use crate::pr::passing::{Passing, until};
 use crate::pr::tree::{Tree, applier_of};
 use crate::repo::duration;
@@ -117,12 +117,21 @@ impl Tree<'_> {
         if self.is_paused(applier.cluster, &source) {
             return stuck(Landing::never(format!("Git suspends {} {}", source.kind, source.name)));
         }
+        if let Some(what) = self.locked(applier, &mut Vec::new()) {
+            return stuck(Landing::never(format!(
+                "{what} stays suspended until somebody resumes it by hand"
+            )));
+        }
         let said = self.interval(applier.cluster, &source).unwrap_or(BOOTSTRAP);
         let mut arrival = Arrival::fetched(merged, said, jittered(said));
-        // What is met again on the way is part of a circle, which ends here.
-        let circle = Landing::at_once(merged, arrival.latest);
-        let circle = Course { sure: arrival.sure, chain: arrival.chain, ..Course::stuck(circle) };
-        known.insert((one.namespace(), one.name()), circle);
+        // What is met again on the way waits for itself.
+        known.insert((one.namespace(), one.name()), Course::stuck(Landing::never("it depends on itself")));
+        if let Some(bringer) = self.resuming(applier.cluster, &source).filter(|_| left > 0) {
+            let course = self.course_from(&bringer, merged, left - 1, known);
+            let by = bringer.kustomization.map(Reached::name).unwrap_or_default();
+            let why = Some(format!("{by} resumes {} {}", source.kind, source.name));
+            arrival.wait(Before { course, lag: Some(STEP), done: why.clone(), why });
+        }
         for Dependency { name, other, need } in cluster.into_iter().flat_map(|own| own.dependencies(one)) {
             if left == 0 {
                 break;
@@ -153,7 +162,11 @@ impl Tree<'_> {
             };
             arrival.wait(Before { course, lag, why, done: Some(done) });
         }
-        Ok((one, arrival))
+        let is_never = arrival.stuck.as_ref().is_some_and(|landing| landing.state == State::Never);
+        match cluster.filter(|_| is_never).and_then(|cluster| cluster.circle(one)) {
+            Some(circle) => stuck(Landing::never(in_circle(one, &circle))),
+            None => Ok((one, arrival)),
+        }
     }
 
     /// Returns when a Flux Kustomization has applied what has come to it.
@@ -219,6 +232,14 @@ impl Tree<'_> {
         };
         self.through(applier, one, merged, &hold, &Passing { arrival, slack, late, told: &told })
     }
+}
+
+/// Says that one depends on itself.
+fn in_circle(one: &Reached, circle: &[&Reached]) -> String {
+    let through: Vec<&str> = circle.iter().map(|other| other.name()).collect();
+    let through =
+        if through.is_empty() { String::new() } else { format!(", through {}", through.join(", ")) };
+    format!("{} depends on itself{through}, so Flux never applies it", one.name())
 }
 
 pub(super) fn duration_of(spec: &Value, field: &str) -> Option<Duration> {

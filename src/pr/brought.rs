@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::delivery::inventory::prunes;
 use crate::delivery::{Applier, Brought, Cluster, Need, Pair, Reached, jittered};
 use crate::pr::arrival::{DEEPEST, Way, duration_of};
 use crate::pr::clock::Clock;
 use crate::pr::course::{Before, Course};
-use crate::pr::landing::Landing;
+use crate::pr::landing::{Landing, State};
 use crate::pr::tree::applier_of;
 
 impl Clock<'_> {
@@ -55,7 +56,8 @@ impl Clock<'_> {
             return None;
         }
         let cluster = self.after.cluster(new.cluster)?;
-        let brought = cluster.brought_otherwise(one, self.before.cluster(old.cluster)?);
+        let (older, former) = (self.before.cluster(old.cluster)?, old.kustomization?);
+        let brought = cluster.brought_otherwise(one, older, former);
         let waits = brought.iter().any(|brought| !brought.is_watched && !is_needed(cluster, one, brought));
         let look =
             if waits { duration_of(new.spec(), "interval").map(jittered) } else { Some(Duration::ZERO) };
@@ -74,17 +76,30 @@ impl Clock<'_> {
         let is_own = old.spec()["postBuild"] != new.spec()["postBuild"];
         let own = is_own.then(|| Before::parent(self.spec_course_from(old, new, merged, left)));
         let name = new.kustomization.map(Reached::name).unwrap_or_default();
-        let of_objects = brought.iter().map(|Brought { object, by, .. }| {
-            let cluster = self.after.cluster(new.cluster);
+        let of_objects = brought.iter().map(|Brought { object, by, is_gone, is_kept, .. }| {
+            let tree = if *is_gone { &self.before } else { &self.after };
+            let cluster = tree.cluster(if *is_gone { old.cluster } else { new.cluster });
             let bringer = by.zip(cluster).and_then(|(by, cluster)| applier_of(cluster, by));
-            let unknown = || Landing::unknown("no Flux Kustomization in Git applies the folder");
-            let course = bringer
-                .map_or_else(|| Course::stuck(unknown()), |bringer| self.after.course(&bringer, merged));
+            let course = match &bringer {
+                _ if *is_gone && *is_kept => {
+                    let why = format!("{object} stays: its own settings keep Flux from deleting it");
+                    Course::stuck(Landing::never(why))
+                }
+                Some(bringer) if *is_gone => self.removal(bringer, new.cluster, merged),
+                Some(bringer) => self.after.course(bringer, merged),
+                None => Course::stuck(Landing::unknown("no Flux Kustomization in Git applies the folder")),
+            };
             let by = by.map_or_else(|| "its root".to_owned(), |by| by.name().to_owned());
+            let why = match is_gone {
+                // Why it stays says more.
+                true if course.landing.state == State::Never => None,
+                true => Some(format!("values of {object} go with {by}")),
+                false => Some(format!("values of {object} come with {by}")),
+            };
             Before {
                 course,
                 lag: Some(Duration::ZERO),
-                why: Some(format!("values of {object} come with {by}")),
+                why,
                 done: Some(format!("{name} takes in the values of {object}")),
             }
         });
@@ -92,14 +107,30 @@ impl Clock<'_> {
     }
 }
 
+impl Clock<'_> {
+    /// Returns how something leaves a cluster that a Flux Kustomization brings no longer.
+    fn removal(&self, older: &Applier<'_>, cluster: &str, merged: Timestamp) -> Course {
+        let (remote, namespace, name) = older.key();
+        match self.after.find(cluster, remote, (namespace, name)) {
+            Some(bringer) if prunes(&bringer.spec()["prune"]) => self.after.course(&bringer, merged),
+            Some(_) => Course::stuck(Landing::never(format!("it is kept: {name} prunes nothing"))),
+            None => match self.ends(older) {
+                ended if ended.state == State::Never => Course::stuck(ended),
+                _ => self.before.parent_course(older, merged),
+            },
+        }
+    }
+}
+
 /// Tells whether a Flux Kustomization waits for what brings it values, before it applies the same commit.
 fn is_needed(cluster: &Cluster, one: &Reached, brought: &Brought<'_>) -> bool {
+    let id = |one: &Reached| (one.remote.clone(), one.namespace().to_owned(), one.name().to_owned());
     let mut queue = vec![one];
     for _ in 0..DEEPEST {
         let Some(next) = queue.pop() else { break };
         let needed = cluster.dependencies(next).filter(|found| found.need == Need::Revision);
         for other in needed.filter_map(|found| found.other) {
-            if brought.by.is_some_and(|by| std::ptr::eq(by, other)) {
+            if brought.by.is_some_and(|by| id(by) == id(other)) {
                 return true;
             }
             queue.push(other);

@@ -97,7 +97,10 @@ impl Clock<'_> {
 
     /// Returns when objects of a pair land that are there afterwards.
     pub fn lands(&self, pair: &Pair<'_>) -> Landing {
-        let Some(new) = &pair.after else { return self.ends(pair) };
+        let Some(new) = &pair.after else {
+            let unbuilt = || Landing::unknown("nothing builds it");
+            return pair.before.as_ref().map_or_else(unbuilt, |old| self.ends(old));
+        };
         let Some(one) = new.kustomization else { return self.after.applied(new, self.now) };
         // What is held at its source waits there whether or not it is new, and what its own spec says does not.
         let is_held = self.after.is_held(new);
@@ -223,8 +226,7 @@ impl Clock<'_> {
     }
 
     /// Returns when a Flux Kustomization that leaves Git deletes its objects, and whether it does.
-    fn ends(&self, pair: &Pair<'_>) -> Landing {
-        let Some(old) = &pair.before else { return Landing::unknown("nothing builds it") };
+    pub(super) fn ends(&self, old: &Applier<'_>) -> Landing {
         let Some(one) = old.kustomization else {
             return Landing::unknown("no Flux Kustomization in Git applies the folder");
         };

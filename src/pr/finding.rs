@@ -7,6 +7,7 @@ mod exception;
 mod immutable;
 mod near;
 mod opening;
+mod revision;
 mod values;
 mod wait;
 mod window;
@@ -48,7 +49,7 @@ pub enum Topic {
     #[default]
     /// Something does not build, or `check` finds an error that was not there before
     Error,
-    /// `check` finds a warning or a note that was not there before, or `spec.suspend` changes
+    /// `check` finds a warning or a note that was not there before, or `spec.suspend` or a followed revision changes
     Check,
     /// A window, a freeze or an override changes
     Windows,
@@ -143,6 +144,7 @@ pub fn findings(
     found.extend(changes.iter().filter_map(|line| at_once::at_once(clock, line)));
     found.extend(window::windows(clock));
     found.extend(wait::waits(clock));
+    found.extend(revision::revisions(clock));
     // Of a spec that can't be read only that is told.
     found.extend(
         standards

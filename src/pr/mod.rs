@@ -26,6 +26,7 @@ mod html;
 mod inline;
 mod json;
 mod landing;
+mod lock;
 mod markdown;
 mod naming;
 mod notice;

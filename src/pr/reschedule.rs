@@ -71,17 +71,16 @@ impl Clock<'_> {
         let Some(earliest) = former.earliest.filter(|at| landing.earliest.is_none_or(|own| *at < own)) else {
             return landing;
         };
-        if is_suspended && earliest > self.now {
+        let arrives = self.spec_course(old, new, self.now).landing.latest;
+        if is_suspended && earliest > self.now || arrives.is_some_and(|last| last < earliest) {
             return landing;
         }
         let name = new.kustomization.map(Reached::name).unwrap_or_default();
         let why = format!("spec.{what} of {name} changes too, and until then the old one counts");
         match landing.earliest {
             None => Landing::unknown(why),
-            Some(_) => {
-                let Landing { latest, deadline, .. } = landing;
-                Landing { latest, deadline, reason: Some(why), ..former }
-            }
+            // The deadline stays that of the window which may have it first.
+            Some(_) => Landing { latest: landing.latest, reason: Some(why), ..former },
         }
     }
 }

@@ -212,9 +212,19 @@ impl<'a> Tree<'a> {
         self.find(applier.cluster, &one.remote, (namespace, name))
     }
 
+    /// As [`parent`](Tree::parent); of one that a FluxInstance makes, the Flux Kustomization that applies that.
+    pub(super) fn above(&self, applier: &Applier<'_>) -> Option<Applier<'a>> {
+        self.parent(applier).or_else(|| self.instance_of(applier))
+    }
+
+    /// Returns what the files of the tree mean that it takes the place of.
+    pub(super) fn former(&self) -> Option<&'a Model> {
+        self.former
+    }
+
     /// Returns how the object of a Flux Kustomization itself comes to be applied.
     pub(super) fn parent_course(&self, applier: &Applier<'_>, merged: Timestamp) -> Course {
-        match self.parent(applier).or_else(|| self.instance_of(applier)) {
+        match self.above(applier) {
             Some(parent) => self.course(&parent, merged),
             None => Course::stuck(Landing::unknown("nothing in Git applies its Flux Kustomization")),
         }

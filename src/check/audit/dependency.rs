@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::check::audit::circle::circles;
 use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, WAITS_FOR_GATED};
 use crate::check::subject::Subject;
 use crate::delivery::{Delivery, SourceId};
@@ -19,7 +20,9 @@ use crate::repo::flux::GROUP;
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = gates(subject);
     for deliveries in subject.reconcilers().values() {
-        findings.extend(waits(subject, deliveries));
+        let steps = steps(subject, deliveries);
+        findings.extend(waits(subject, &steps));
+        findings.extend(circles(&steps));
         findings.extend(twice(subject, deliveries));
     }
     let mut defined: BTreeMap<&str, Defined<'_>> = BTreeMap::new();
@@ -131,10 +134,12 @@ fn twice(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
 }
 
 /// One step from a Kustomization to one that it depends on.
-struct Step<'s> {
-    from: &'s Delivery,
-    to: &'s Delivery,
-    place: Place,
+pub(super) struct Step<'s> {
+    pub(super) from: &'s Delivery,
+    pub(super) to: &'s Delivery,
+    pub(super) place: Place,
+    /// Whether a `readyExpr` alone decides (kustomize-controller, `checkDependencies`).
+    pub(super) is_expression: bool,
 }
 
 /// Gives the steps between those that read one source: only of one source revisions are compared (kustomize-controller,
@@ -158,7 +163,9 @@ fn all_steps<'s>(subject: &Subject<'_>, deliveries: &[&'s Delivery]) -> Vec<Step
             let Some(name) = item["name"].as_str() else { continue };
             let namespace = item["namespace"].as_str().unwrap_or(&from.namespace);
             let to = deliveries.iter().find(|to| to.flux.is_some() && to.is_named(namespace, name));
-            steps.extend(to.map(|to| Step { from, to, place: flux.place_of_dependency(index) }));
+            let is_expression = item["readyExpr"].as_str().is_some_and(|text| !text.is_empty());
+            let place = flux.place_of_dependency(index);
+            steps.extend(to.map(|to| Step { from, to, place, is_expression }));
         }
     }
     steps
@@ -175,14 +182,13 @@ fn rank(delivery: &Delivery) -> Option<usize> {
     }
 }
 
-fn waits(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
-    let steps = steps(subject, deliveries);
+fn waits(subject: &Subject<'_>, steps: &[Step<'_>]) -> Vec<Diagnostic> {
     let mut waiting: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for step in &steps {
+    for step in steps {
         waiting.entry(step.to.name.as_str()).or_default().insert(step.from.name.as_str());
     }
     let mut findings = Vec::new();
-    for step in &steps {
+    for step in steps {
         let (Some(from), Some(to)) = (rank(step.from), rank(step.to)) else { continue };
         let Some(held) = step.to.window().filter(|_| from < to) else { continue };
         let mut through = BTreeSet::new();

@@ -3,6 +3,7 @@
 mod api;
 mod automation;
 mod build;
+mod circle;
 mod command;
 mod dependency;
 mod forgotten;

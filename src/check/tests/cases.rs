@@ -57,7 +57,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 60] = [
+pub const CASES: [Case; 61] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -518,6 +518,11 @@ pub const CASES: [Case; 60] = [
         "GW066 apps/.sourceignore:1",
         &[("apps/.sourceignore", "", "rw/kustomization.yaml\n")],
         &[("infra/.sourceignore", "", "rw/kustomization.yaml\n")],
+    ),
+    case(
+        "GW068 clusters/edge/apps.yaml:15",
+        &[(KS, "5m # apps-rt", "5m\n  dependsOn: [{ name: apps-rw }]")],
+        &[(KS, "5m # apps-rt", "5m\n  dependsOn: [{ name: apps-rw, readyExpr: 'true' }]")],
     ),
 ];
 

@@ -15,7 +15,7 @@ const VARS: &str = "vars/vars.yaml";
 
 /// The repository, in which Flux Kustomization `vars` brings a ConfigMap and `apps-rt` and `apps-rw` put a value of it in;
 /// `targets` wait for the window.
-fn with_values(targets: &str, labels: &str, more: &str) -> Files {
+pub(super) fn with_values(targets: &str, labels: &str, more: &str) -> Files {
     let from = format!("  postBuild: {{ substituteFrom: [{{ kind: ConfigMap, name: vars }}] }}\n{more}");
     let apps = [
         flux("vars", "vars", ""),
@@ -40,13 +40,13 @@ fn with_values(targets: &str, labels: &str, more: &str) -> Files {
     )
 }
 
-fn landing(now: &str, base: &Files, edits: &[(&str, &str, &str)], name: &str) -> Landing {
+pub(super) fn landing(now: &str, base: &Files, edits: &[(&str, &str, &str)], name: &str) -> Landing {
     let report = compared_at(now, base, &with(base, edits));
     let line = report.changes.iter().find(|line| line.id.name == name);
     line.unwrap_or_else(|| panic!("{name} does not change:\n{}", words(&report))).lands.clone()
 }
 
-fn told(lands: &Landing) -> String {
+pub(super) fn told(lands: &Landing) -> String {
     let at = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), |at| at.to_string());
     let reason = lands.reason.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
     format!("{} {} – {}{reason}", lands.state, at(lands.earliest), at(lands.latest))

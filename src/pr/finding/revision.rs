@@ -1,0 +1,104 @@
+//! Flux Kustomizations that follow another revision, or another repository.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::delivery::{Applier, bare_url};
+use crate::mechanism::shell_line;
+use crate::pr::clock::Clock;
+use crate::pr::finding::{Finding, Topic};
+use crate::pr::tree::Tree;
+
+/// The fields of `spec.ref`, the first that is there decides (source-controller, docs/spec/v1/gitrepositories.md and
+/// ocirepositories.md).
+const FIELDS: [&str; 6] = ["commit", "digest", "name", "semver", "tag", "branch"];
+
+/// What a source follows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Followed {
+    /// The kind of the source.
+    kind: String,
+    /// The URL without what does not tell repositories apart: a password may stand in it.
+    repository: String,
+    /// The field of `spec.ref` that decides.
+    field: &'static str,
+    /// Its value.
+    revision: String,
+}
+
+impl Followed {
+    fn by(tree: &Tree<'_>, applier: &Applier<'_>) -> Option<Followed> {
+        let (one, cluster) = (applier.kustomization?, tree.cluster(applier.cluster)?);
+        let source = cluster.followed(&one.source());
+        let spec = cluster.source(&source)?;
+        let url = spec["url"].as_str()?;
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let said = FIELDS.into_iter().find_map(|field| Some((field, text(&spec["ref"][field])?)));
+        let (field, revision) = said.unwrap_or_else(|| match source.kind.as_str() {
+            "OCIRepository" => ("tag", "latest".to_owned()),
+            _ => ("branch", "master".to_owned()),
+        });
+        let (field, revision) = match revision.strip_prefix("refs/heads/").filter(|_| field == "name") {
+            Some(branch) => ("branch", branch.to_owned()),
+            None => (field, revision),
+        };
+        Some(Followed { kind: source.kind, repository: bare_url(url), field, revision })
+    }
+}
+
+/// Finds the Flux Kustomizations that follow another revision or another repository than before: the cluster gets all in
+/// which these differ, and here only the files of two commits are compared.
+pub(super) fn revisions(clock: &Clock<'_>) -> Vec<Finding> {
+    let mut found: BTreeMap<(&str, Followed, Followed), Vec<&str>> = BTreeMap::new();
+    for cluster in &clock.after.world.model.delivered.all {
+        for one in cluster.kustomizations.iter().filter(|one| one.path.is_some()) {
+            let id = (one.namespace(), one.name());
+            let [old, new] =
+                [&clock.before, &clock.after].map(|tree| tree.find(&cluster.name, &one.remote, id));
+            let old = old.and_then(|old| Followed::by(&clock.before, &old));
+            let new = new.and_then(|new| Followed::by(&clock.after, &new));
+            let Some((old, new)) = old.zip(new) else { continue };
+            if old != new {
+                found.entry((&cluster.name, old, new)).or_default().push(one.name());
+            }
+        }
+    }
+    found
+        .into_iter()
+        .map(|((cluster, old, new), names)| finding(clock, cluster, &old, &new, &names))
+        .collect()
+}
+
+fn finding(clock: &Clock<'_>, cluster: &str, old: &Followed, new: &Followed, names: &[&str]) -> Finding {
+    let subject = match names {
+        [one] => format!("Flux Kustomization {one} follows"),
+        all => format!("Flux Kustomizations {} follow", all.join(", ")),
+    };
+    let is_moved = old.repository != new.repository;
+    let told = |one: &Followed| match is_moved {
+        true => format!("{} {} of {}", one.field, one.revision, one.repository),
+        false => format!("{} {}", one.field, one.revision),
+    };
+    let is_git =
+        |one: &Followed| matches!(one.field, "commit" | "tag" | "branch") && one.kind == "GitRepository";
+    let help = match !is_moved && is_git(old) && is_git(new) {
+        true => {
+            let range = shell_line(&[old.revision.clone(), new.revision.clone()]);
+            format!("look at every difference before the merge: `git diff {range}`")
+        }
+        false => "compare both by hand before the merge: every difference lands".to_owned(),
+    };
+    Finding {
+        topic: Topic::Check,
+        cluster: cluster.to_owned(),
+        message: format!(
+            "{subject} {} instead of {}. Every difference between the two lands too, and is not shown here",
+            told(new),
+            told(old)
+        ),
+        from: Some(clock.now),
+        help,
+        ..Finding::default()
+    }
+}

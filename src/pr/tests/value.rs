@@ -1,0 +1,44 @@
+//! Values that go.
+
+use super::chain::{told, with_values};
+use super::repository::{Files, NOW, compared_at, flux, map, with, without};
+
+const APPS: &str = "clusters/one/apps.yaml";
+const VARS: &str = "vars/vars.yaml";
+const OPTIONAL: &str = "  postBuild: { substituteFrom: [{ kind: ConfigMap, name: vars, optional: true }] }\n";
+
+/// The repository, in which a default stands for a value that is not there.
+fn with_default(targets: &str, more: &str) -> Files {
+    let edits = [
+        (APPS, "name: vars }]", "name: vars, optional: true }]"),
+        ("apps/apps-rt/settings.yaml", "${color}", "${color:=green}"),
+        ("vars/b.yaml", "", &map("b", "")),
+    ];
+    with(&with_values(targets, more, ""), &edits)
+}
+
+/// A value counts until the object that brings it is deleted.
+#[test]
+fn a_value_goes_with_the_config_map_that_brings_it() {
+    let (held, at_once) = (with_default("vars", ""), with_default("apps-rw", ""));
+    let unpruned = with(&held, &[(APPS, "./vars\n  prune: true", "./vars\n  prune: false")]);
+    let kept = with_default("vars", ", annotations: { kustomize.toolkit.fluxcd.io/prune: disabled }");
+    let gone = |base: &Files| without(base, VARS);
+    let unread = with(&gone(&held), &[(APPS, OPTIONAL, "")]);
+    let apps = flux("apps-rt", "apps/apps-rt", OPTIONAL) + &flux("apps-rw", "apps/apps-rw", OPTIONAL);
+    let unbrought = with(&gone(&held), &[(APPS, "", &apps)]);
+    let all = [
+        ("waits", &held, gone(&held)),
+        ("at once", &at_once, gone(&at_once)),
+        ("is not pruned", &unpruned, gone(&unpruned)),
+        ("is kept", &kept, gone(&kept)),
+        ("is read no more", &held, unread),
+        ("goes with what brings it, which is suspended", &held, unbrought),
+    ];
+    let all = all.map(|(what, before, after)| {
+        let report = compared_at(NOW, before, &after);
+        let line = report.changes.iter().find(|line| line.id.name == "settings").unwrap();
+        format!("{what}: {}", told(&line.lands))
+    });
+    insta::assert_snapshot!(all.join("\n"));
+}
