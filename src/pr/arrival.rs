@@ -136,16 +136,22 @@ impl Tree<'_> {
             if left == 0 {
                 break;
             }
-            let other = other.zip(cluster).and_then(|(other, cluster)| applier_of(cluster, other));
-            let Some(other) = other else {
-                let unknown = Landing::unknown(format!("it depends on {name}, which is not in Git"));
+            let applier = other.zip(cluster).and_then(|(other, cluster)| applier_of(cluster, other));
+            let lacks = match (other, need, &applier) {
+                (None, ..) => Some("which is not in Git"),
+                (Some(_), Need::Revision, None) => Some("and Git does not tell what that applies"),
+                _ => None,
+            };
+            let Some(other) = other.filter(|_| lacks.is_none()) else {
+                let lacks = lacks.unwrap_or_default();
+                let unknown = Landing::unknown(format!("it depends on {name}, {lacks}"));
                 arrival.wait(Before { course: Course::stuck(unknown), lag: None, why: None, done: None });
                 continue;
             };
-            let course = match need {
-                Need::Revision => self.course_from(&other, merged, left - 1, known),
-                // It may just apply a commit.
-                Need::Ready | Need::Expression => {
+            let course = match (need, &applier) {
+                (Need::Revision, Some(applier)) => self.course_from(applier, merged, left - 1, known),
+                // It may just apply a commit, of whichever repository.
+                _ => {
                     let own = Arrival::fetched(merged, said, jittered(said));
                     Course {
                         sure: own.sure,
@@ -154,7 +160,7 @@ impl Tree<'_> {
                     }
                 }
             };
-            let lag = ready_after(other.spec()).filter(|_| need != Need::Expression);
+            let lag = ready_after(&other.value["spec"]).filter(|_| need != Need::Expression);
             let why = Some(format!("it depends on {name}"));
             let done = match need {
                 Need::Expression => format!("the readyExpr of {name} holds"),

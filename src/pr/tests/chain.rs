@@ -84,6 +84,18 @@ fn other_changes_of_who_reads_a_value_do_not_wait_for_it() {
     assert!(told(&landing(NOW, &base, &edits, "settings")).starts_with("window 2026-11-28T21:00:00Z"));
 }
 
+/// What another repository holds only has to be ready.
+#[test]
+fn what_depends_on_another_repository_waits_for_its_window_all_the_same() {
+    let infra = flux("infra", "elsewhere", "").replace("name: flux-system }\n", "name: other }\n");
+    let apps = flux("apps-rw", "apps/apps-rw", "  dependsOn: [{ name: infra }]\n");
+    let other = source("5m").replace("name: flux-system,", "name: other,").replace("/fleet", "/other");
+    let base = with(&with_dependency(""), &[(APPS, "", &[infra, apps].concat())]);
+    let base = with(&base, &[("clusters/one/other.yaml", "", &other)]);
+    let lands = landing(NOW, &base, &[(DEPLOYMENT, "1.29.0", "1.30.0")], "web");
+    assert!(told(&lands).starts_with("window 2026-11-28T21:00:00Z"), "{}", told(&lands));
+}
+
 /// Values that stand in the Flux Kustomization itself come with it.
 #[test]
 fn a_value_of_the_spec_lands_after_the_parent() {
