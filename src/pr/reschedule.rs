@@ -54,8 +54,11 @@ impl Clock<'_> {
             (own, _) => own,
         };
         let is_former = is_by_old && landing.earliest.is_none_or(|own| former.earliest < Some(own));
+        // The new windows have come until the opening after that.
+        let is_apart = is_former && landing.earliest.zip(former.latest).is_some_and(|(own, last)| own > last);
+        let otherwise = if is_apart { landing.earliest } else { landing.otherwise };
         let decides = if is_former { former } else { landing };
-        Landing { latest, deadline, reason: Some(BOTH.to_owned()), ..decides }
+        Landing { latest, deadline, otherwise, reason: Some(BOTH.to_owned()), ..decides }
     }
 
     /// Widens a landing by the spec that a Flux Kustomization has until the new one of the same commit comes, where another
