@@ -12,16 +12,11 @@ use crate::spec::Spec;
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for deliveries in subject.clusters().values() {
-        for (delivery, release) in
-            deliveries.iter().flat_map(|own| own.objects.iter().map(move |one| (own, one)))
-        {
+        for release in deliveries.iter().flat_map(|delivery| &delivery.objects) {
             if !release.is(HELM, "HelmRelease") || release.window().is_none() {
                 continue;
             }
-            // Where no gate holds it, it waits for nothing yet.
-            if delivery.gated.is_some() {
-                findings.extend(floating(subject, deliveries, release));
-            }
+            findings.extend(floating(subject, deliveries, release));
             findings.extend(values(subject, deliveries, release));
         }
     }
