@@ -269,6 +269,12 @@ impl Reached {
         format!("{}{own}", self.remote)
     }
 
+    /// Tells whether Git itself keeps it from applying and pruning anything, also where it is deleted
+    /// (kustomize-controller, `Reconcile` and `finalizerShouldDeleteResources`).
+    pub fn is_suspended(&self) -> bool {
+        self.value["spec"]["suspend"] == true
+    }
+
     /// Returns the source that it reads.
     pub fn source(&self) -> SourceId {
         SourceId::of(&self.value["spec"], self.namespace())

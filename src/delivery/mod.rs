@@ -39,6 +39,7 @@ mod hold;
 mod input;
 mod instance;
 pub mod inventory;
+mod kept_out;
 mod lacking;
 mod left_out;
 mod lookup;

@@ -13,7 +13,7 @@ use crate::repo::flux::is_flux_kustomization;
 use crate::repo::manifest::ObjectId;
 use crate::verify::note::Note;
 use crate::verify::parts::wholes;
-use crate::verify::tree::Tree;
+use crate::verify::tree::{self, Tree};
 use crate::verify::{Check, Difference};
 
 /// The fields of a Flux Kustomization that decide when its objects are applied and deleted, and those by which they are
@@ -52,6 +52,8 @@ struct Since<'a> {
     before: Tree<'a>,
     after: Tree<'a>,
     comparison: Comparison<'a>,
+    /// The objects that go from one Flux Kustomization and belong to others as before, as these make them.
+    still: BTreeMap<tree::Key, Vec<Object>>,
     found: BTreeMap<Key, Outcome>,
 }
 
@@ -63,10 +65,13 @@ pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
     let new = World { snapshot: after.snapshot, model: after.model };
     let comparison = Comparison::new(old, new, after.renderer);
     let (mut before, mut after) = (Tree::new(before, named), Tree::new(after, str::to_owned));
+    after.find_kept_out(&before);
     let folders: BTreeSet<RepoPath> = before.gate_folders().into_iter().chain(after.gate_folders()).collect();
     before.find_gates(&folders);
     after.find_gates(&folders);
-    let mut since = Since { before, after, comparison, found: BTreeMap::new() };
+    let mut since = Since { before, after, comparison, still: BTreeMap::new(), found: BTreeMap::new() };
+    let left = since.comparison.changes.iter().filter_map(|change| since.left(change)).collect();
+    since.still = since.after.objects(&left);
     since.find();
     since.checks(named)
 }
@@ -83,8 +88,9 @@ impl<'a> Since<'a> {
             let outcome = found.entry(self.key_of(pair)).or_default();
             self.judge(change, pair, &renames, outcome);
         }
-        for ((target, id), folders) in &self.after.applied {
-            let was = self.before.applied.get(&(target.clone(), id.clone())).map_or(0, Vec::len);
+        for (key @ (target, id), positions) in self.after.applied.iter().filter(|(_, all)| all.len() > 1) {
+            let was = self.before.applied.get(key).map_or(0, Vec::len);
+            let folders = self.after.folders(positions);
             // What is new in a folder that several apply has no owner less than the others there.
             let is_alone = was == 0 && folders.iter().all(|folder| Some(folder) == folders.first());
             if let [first, _, ..] = &folders[..]
@@ -123,12 +129,18 @@ impl<'a> Since<'a> {
             return;
         }
         let is_flux = is_flux_kustomization(&object.value);
+        if let Some(key) = self.left(change) {
+            let other = || self.comparison.pairs.get(change.before.as_ref()?.0);
+            match self.still.get(&key) {
+                Some(objects) => self.stays(change, objects, pair, renames, outcome),
+                None => match other().and_then(|own| self.succession(id, own, false)).filter(|_| is_flux) {
+                    Some(note) => outcome.notes.extend(note.map(|note| (id.clone(), note))),
+                    None => outcome.differences.push((Some(id.clone()), Difference::Lost)),
+                },
+            }
+            return;
+        }
         match change.kind() {
-            Kind::Deleted if self.applies_still(change, pair) => {}
-            Kind::Deleted => match self.succession(id, pair, false).filter(|_| is_flux) {
-                Some(note) => outcome.notes.extend(note.map(|note| (id.clone(), note))),
-                None => outcome.differences.push((Some(id.clone()), Difference::Lost)),
-            },
             Kind::Created if self.applied_already(change, pair) => {}
             Kind::Created => match self.succession(id, pair, true).filter(|_| is_flux) {
                 Some(note) => outcome.notes.extend(note.map(|note| (id.clone(), note))),
@@ -137,22 +149,46 @@ impl<'a> Since<'a> {
                     outcome.differences.push((Some(id.clone()), Difference::Added(folder)));
                 }
             },
-            Kind::Changed | Kind::Moved => {
-                self.changed(change, pair, renames, outcome);
+            Kind::Changed | Kind::Moved | Kind::Deleted => {
+                if let (Some((_, old)), Some((_, new))) = (&change.before, &change.after) {
+                    self.changed(id, [old, new], pair, renames, outcome);
+                }
                 outcome.differences.extend(self.moved(change).map(|moved| (Some(id.clone()), moved)));
             }
         }
     }
 
-    /// Says which fields differ.
-    fn changed(&self, change: &Change, pair: &Pair<'_>, renames: &Renames, outcome: &mut Outcome) {
-        let (Some((_, old)), Some((_, new))) = (&change.before, &change.after) else { return };
+    /// Says what differs of an object that belongs to others from now on, which made it before as well.
+    fn stays(
+        &self,
+        change: &Change,
+        objects: &[Object],
+        pair: &Pair<'_>,
+        renames: &Renames,
+        outcome: &mut Outcome,
+    ) {
+        let Some((_, old)) = &change.before else { return };
+        let is_same = objects.iter().any(|one| one.value == old.value);
+        if let Some(new) = objects.first().filter(|_| !is_same) {
+            self.changed(&change.live, [old, new], pair, renames, outcome);
+        }
+    }
+
+    /// Says which fields of an object differ.
+    fn changed(
+        &self,
+        id: &ObjectId,
+        [old, new]: [&Object; 2],
+        pair: &Pair<'_>,
+        renames: &Renames,
+        outcome: &mut Outcome,
+    ) {
         let is_flux = is_flux_kustomization(&new.value);
         let renamed = renames.of([pair.cluster.as_str()]);
         let nameless = |object: &Object| without_names(object.clone(), &renamed).value;
         let is_naming = || nameless(old) == nameless(new);
         let mut fields = Vec::new();
-        differences(&change.live, "", Some(&old.value), Some(&new.value), &mut fields);
+        differences(id, "", Some(&old.value), Some(&new.value), &mut fields);
         for field in fields {
             let Mismatch::Changed { id, field, before, after } = field else { continue };
             let is_adjusted = |known: &str| {
@@ -164,6 +200,21 @@ impl<'a> Since<'a> {
                 outcome.differences.push((Some(id), Difference::Changed(field, before, after)));
             }
         }
+    }
+
+    /// Returns the object that a Flux Kustomization makes no more, where no other one begins to apply it: it is built
+    /// nowhere else, or by something that nobody in Git applies or that Git suspends.
+    fn left(&self, change: &Change) -> Option<tree::Key> {
+        let of = |side: &Option<(usize, Object)>| self.comparison.pairs.get(side.as_ref()?.0);
+        let from = of(&change.before)?;
+        let is_left = match (change.kind(), of(&change.after)) {
+            (Kind::Moved, Some(to)) => {
+                is_pruning(from) && to.after.as_ref().is_some_and(|one| self.after.is_idle(one))
+            }
+            (kind, _) => kind == Kind::Deleted,
+        };
+        let target = from.before.as_ref().map(Applier::target).unwrap_or_default();
+        is_left.then(|| ((from.cluster.clone(), target), change.live.clone()))
     }
 
     /// Says from where to where an object went that stays in the cluster, unless a step hands it over.
@@ -209,6 +260,9 @@ impl<'a> Since<'a> {
             }
             match other {
                 Some((other, _)) => {
+                    if self.left(change).is_some_and(|key| !self.still.contains_key(&key)) {
+                        return None;
+                    }
                     let other = self.comparison.pairs.get(*other)?;
                     are_gone &= other.after.is_none();
                     let other = if is_new { &other.before } else { &other.after };
@@ -217,7 +271,7 @@ impl<'a> Since<'a> {
                 None if self.is_of_gate(change) => is_of_gate = true,
                 None if change.object().is_some_and(|one| is_flux_kustomization(&one.value)) => {}
                 None if is_new && self.applied_already(change, pair) => {}
-                None if !is_new && self.applies_still(change, pair) => {}
+                None if !is_new && self.left(change).is_some_and(|key| self.still.contains_key(&key)) => {}
                 None => return None,
             }
         }
@@ -232,16 +286,10 @@ impl<'a> Since<'a> {
         })
     }
 
-    /// Tells whether an object that one Flux Kustomization makes no more belongs to another one as before.
-    fn applies_still(&self, change: &Change, pair: &Pair<'_>) -> bool {
-        let target = pair.before.as_ref().map(Applier::target).unwrap_or_default();
-        self.after.applied.contains_key(&((pair.cluster.clone(), target), change.live.clone()))
-    }
-
     /// Tells whether an object that one Flux Kustomization begins to make belongs to another one already.
     fn applied_already(&self, change: &Change, pair: &Pair<'_>) -> bool {
         let target = pair.after.as_ref().map(Applier::target).unwrap_or_default();
-        self.before.applied.contains_key(&((pair.cluster.clone(), target), change.live.clone()))
+        self.before.applies(&((pair.cluster.clone(), target), change.live.clone()))
     }
 
     fn is_of_gate(&self, change: &Change) -> bool {
@@ -327,6 +375,13 @@ impl<'a> Since<'a> {
         }
         checks
     }
+}
+
+/// Tells whether a Flux Kustomization deletes what it makes no more: what Git suspends does not, nor where it is gone.
+fn is_pruning(pair: &Pair<'_>) -> bool {
+    let was = pair.before.as_ref().and_then(|applier| applier.kustomization);
+    let is = pair.after.as_ref().and_then(|applier| applier.kustomization);
+    was.is_some() && is.or(was).is_some_and(|one| !one.is_suspended())
 }
 
 /// Says what is not known of a pair.
