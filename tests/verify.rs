@@ -481,3 +481,71 @@ fn since_a_revision_one_of_two_owners_left_an_object() {
     scratch.replace("apps/kustomization.yaml", ", more.yaml", "");
     since(&scratch, 5, &["ConfigMap web/more is applied by nothing any more"]);
 }
+
+/// A Namespace that another cluster's gate has by the same name is none of a gate where that is not.
+#[test]
+fn since_a_revision_a_namespace_went_that_is_of_a_gate_elsewhere() {
+    let scratch = Scratch::fixture("sample");
+    let spec = SPEC.replace("edge-02: {}", "edge-02: { hasGate: false }");
+    scratch.write("windows.yaml", spec.replace("enabled: false", "enabled: false, namespace: jobs")).commit();
+    scratch.take(&["sync", "--yes"]);
+    let (list, file) = ("clusters/edge-02/infra/kustomization.yaml", "clusters/edge-02/infra/jobs.yaml");
+    let old = scratch.text(list);
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: { name: jobs }\n";
+    scratch
+        .write(file, namespace)
+        .write(list, old.replace("resources:\n", "resources:\n  - jobs.yaml\n"))
+        .commit();
+    scratch.write(list, old);
+    since(&scratch, 5, &["Namespace jobs is applied by nothing any more"]);
+}
+
+/// That another source is read, and what only the cluster knows of values, is a note only where the objects tell all.
+#[test]
+fn since_a_revision_a_flux_kustomization_reads_something_else() {
+    let scratch = bootstrapped();
+    let file = "clusters/c1/apps.yaml";
+    let named = |name: &str, what: &str| {
+        format!(
+            "{SYNC}---\n{}---\n{}",
+            flux("flux-system", "clusters/c1", ""),
+            SYNC.replace("name: flux-system", &format!("name: {name}")).replace("branch: main", what)
+        )
+    };
+    let sync = "clusters/c1/flux-system/gotk-sync.yaml";
+    let source = |kind: &str, name: &str| {
+        flux("apps", "apps", "")
+            .replace("kind: GitRepository, name: flux-system", &format!("kind: {kind}, name: {name}"))
+    };
+    // The same repository and branch under another name.
+    scratch.write(sync, named("same", "branch: main")).commit();
+    scratch.write(file, source("GitRepository", "same"));
+    since(&scratch, 0, &["note: Kustomization flux-system/apps changed: spec.sourceRef.name"]);
+    // A tag of it.
+    scratch.write(sync, named("rel", "tag: v1")).commit().write(file, source("GitRepository", "rel"));
+    scratch.commit().write(file, source("GitRepository", "flux-system"));
+    since(&scratch, 1, &["  Kustomization flux-system/apps changed: spec.sourceRef.name"]);
+    // Sources that Git does not hold.
+    for (kind, name) in [("GitRepository", "other"), ("OCIRepository", "other")] {
+        scratch.write(file, source("GitRepository", "flux-system")).commit();
+        scratch.write(file, source(kind, name));
+        since(&scratch, 1, &["  Kustomization flux-system/apps changed: spec.sourceRef"]);
+    }
+    // Values of a Secret that Git does not hold.
+    let from = |name: &str| {
+        flux(
+            "apps",
+            "apps",
+            &format!("  postBuild: {{ substituteFrom: [{{ kind: Secret, name: {name} }}] }}\n"),
+        )
+    };
+    scratch.write(file, from("one")).commit();
+    for text in [from("two"), flux("apps", "apps", "")] {
+        scratch.write(file, text);
+        since(&scratch, 1, &["  Kustomization flux-system/apps changed: spec.postBuild"]);
+    }
+    // Values that Git says.
+    scratch.write(file, flux("apps", "apps", "  postBuild: { substitute: { a: b } }\n")).commit();
+    scratch.write(file, flux("apps", "apps", "  postBuild: { substitute: { a: c } }\n"));
+    since(&scratch, 0, &["note: Kustomization flux-system/apps changed: spec.postBuild"]);
+}

@@ -56,6 +56,7 @@ mod propose;
 mod readers;
 mod reading;
 mod release;
+mod revisions;
 mod root;
 mod scope;
 mod secure_join;

@@ -11,31 +11,11 @@ use crate::proof::{Mismatch, Renames, differences, without_names};
 use crate::render::Object;
 use crate::repo::flux::is_flux_kustomization;
 use crate::repo::manifest::ObjectId;
+use crate::verify::adjusted::is_adjusted;
 use crate::verify::note::Note;
 use crate::verify::parts::wholes;
 use crate::verify::tree::{self, Tree};
 use crate::verify::{Check, Difference};
-
-/// The fields of a Flux Kustomization that decide when its objects are applied and deleted, and those by which they are
-/// built: the objects tell what these come to.
-const ADJUSTED: [&str; 16] = [
-    "apiVersion",
-    "spec.prune",
-    "spec.deletionPolicy",
-    "spec.suspend",
-    "spec.sourceRef",
-    "spec.dependsOn",
-    "spec.path",
-    "spec.patches",
-    "spec.components",
-    "spec.images",
-    "spec.targetNamespace",
-    "spec.namePrefix",
-    "spec.nameSuffix",
-    "spec.commonMetadata",
-    "spec.postBuild",
-    "spec.healthChecks",
-];
 
 /// An entry point in one cluster.
 type Key = (RepoPath, String);
@@ -132,7 +112,7 @@ impl<'a> Since<'a> {
         if let Some(key) = self.left(change) {
             let other = || self.comparison.pairs.get(change.before.as_ref()?.0);
             match self.still.get(&key) {
-                Some(objects) => self.stays(change, objects, pair, renames, outcome),
+                Some(objects) => self.stays(change, objects, renames, outcome),
                 None => match other().and_then(|own| self.succession(id, own, false)).filter(|_| is_flux) {
                     Some(note) => outcome.notes.extend(note.map(|note| (id.clone(), note))),
                     None => outcome.differences.push((Some(id.clone()), Difference::Lost)),
@@ -150,8 +130,8 @@ impl<'a> Since<'a> {
                 }
             },
             Kind::Changed | Kind::Moved | Kind::Deleted => {
-                if let (Some((_, old)), Some((_, new))) = (&change.before, &change.after) {
-                    self.changed(id, [old, new], pair, renames, outcome);
+                if let Some((_, new)) = &change.after {
+                    self.changed(change, new, renames, outcome);
                 }
                 outcome.differences.extend(self.moved(change).map(|moved| (Some(id.clone()), moved)));
             }
@@ -159,45 +139,34 @@ impl<'a> Since<'a> {
     }
 
     /// Says what differs of an object that belongs to others from now on, which made it before as well.
-    fn stays(
-        &self,
-        change: &Change,
-        objects: &[Object],
-        pair: &Pair<'_>,
-        renames: &Renames,
-        outcome: &mut Outcome,
-    ) {
-        let Some((_, old)) = &change.before else { return };
-        let is_same = objects.iter().any(|one| one.value == old.value);
-        if let Some(new) = objects.first().filter(|_| !is_same) {
-            self.changed(&change.live, [old, new], pair, renames, outcome);
+    fn stays(&self, change: &Change, objects: &[Object], renames: &Renames, outcome: &mut Outcome) {
+        let is_same = |one: &Object| change.before.as_ref().is_some_and(|(_, old)| one.value == old.value);
+        if let Some(new) = objects.first().filter(|_| !objects.iter().any(is_same)) {
+            self.changed(change, new, renames, outcome);
         }
     }
 
-    /// Says which fields of an object differ.
-    fn changed(
-        &self,
-        id: &ObjectId,
-        [old, new]: [&Object; 2],
-        pair: &Pair<'_>,
-        renames: &Renames,
-        outcome: &mut Outcome,
-    ) {
+    /// Says which fields of an object differ from what it was.
+    fn changed(&self, change: &Change, new: &Object, renames: &Renames, outcome: &mut Outcome) {
+        let Some((from, old)) = &change.before else { return };
+        let Some(pair) = self.comparison.pairs.get(*from) else { return };
+        let target = pair.before.as_ref().map(Applier::target).unwrap_or_default();
+        let was_in = pair.before.as_ref().map(|one| one.cluster).unwrap_or_default();
+        let before = || self.before.reached(was_in, &target, &change.live);
+        let after = || self.after.reached(&pair.cluster, &target, &change.live);
         let is_flux = is_flux_kustomization(&new.value);
         let renamed = renames.of([pair.cluster.as_str()]);
         let nameless = |object: &Object| without_names(object.clone(), &renamed).value;
         let is_naming = || nameless(old) == nameless(new);
         let mut fields = Vec::new();
-        differences(id, "", Some(&old.value), Some(&new.value), &mut fields);
+        differences(&change.live, "", Some(&old.value), Some(&new.value), &mut fields);
         for field in fields {
-            let Mismatch::Changed { id, field, before, after } = field else { continue };
-            let is_adjusted = |known: &str| {
-                field.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-            };
-            if (is_flux && ADJUSTED.iter().any(|known| is_adjusted(known))) || (!is_flux && is_naming()) {
-                outcome.notes.push((id, Note::Adjusted(field, before, after)));
+            let Mismatch::Changed { id, field, before: was, after: is } = field else { continue };
+            let is_note = if is_flux { is_adjusted(&field, before(), after()) } else { is_naming() };
+            if is_note {
+                outcome.notes.push((id, Note::Adjusted(field, was, is)));
             } else {
-                outcome.differences.push((Some(id), Difference::Changed(field, before, after)));
+                outcome.differences.push((Some(id), Difference::Changed(field, was, is)));
             }
         }
     }
@@ -293,7 +262,11 @@ impl<'a> Since<'a> {
     }
 
     fn is_of_gate(&self, change: &Change) -> bool {
-        [&self.before.gates, &self.after.gates].iter().any(|gates| gates.contains(&change.id))
+        let of = |side: &Option<(usize, Object)>| self.comparison.pairs.get(side.as_ref()?.0);
+        let was = of(&change.before).and_then(|pair| pair.before.as_ref());
+        let is = of(&change.after).and_then(|pair| pair.after.as_ref());
+        was.is_some_and(|one| self.before.is_of_gate(one, &change.id))
+            || is.is_some_and(|one| self.after.is_of_gate(one, &change.id))
     }
 
     /// Returns the Flux Kustomizations that go and come.

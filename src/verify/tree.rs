@@ -6,11 +6,12 @@ use std::sync::Arc;
 use crate::delivery::Sides;
 use crate::delivery::{Applier, Input, Reached, World, appliers, build_all};
 use crate::path::RepoPath;
-use crate::plan::gate;
 use crate::proof::is_of_gate;
 use crate::render::{Object, RenderError, Request};
+use crate::repo::built;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::{live_id, substitute};
+use crate::verify::adjusted::Owned;
 
 /// A cluster, or another one to which it applies objects.
 type Target = (String, String);
@@ -34,8 +35,8 @@ pub(super) struct Tree<'a> {
     pub counts: BTreeMap<(RepoPath, String), usize>,
     /// What does not build.
     pub broken: Vec<(String, RepoPath, RenderError)>,
-    /// The objects of gates.
-    pub gates: BTreeSet<ObjectId>,
+    /// The objects of gates, by the folders in which these stand.
+    gates: BTreeMap<RepoPath, BTreeSet<ObjectId>>,
 }
 
 impl<'a> Tree<'a> {
@@ -51,7 +52,7 @@ impl<'a> Tree<'a> {
             applied: BTreeMap::new(),
             counts: BTreeMap::new(),
             broken: Vec::new(),
-            gates: BTreeSet::new(),
+            gates: BTreeMap::new(),
         };
         let world = World { snapshot: input.snapshot, model: input.model };
         tree.appliers.retain(|one| !one.is_unsaid(input.model));
@@ -123,6 +124,12 @@ impl<'a> Tree<'a> {
         applier.kustomization.is_none() || self.idle.iter().any(is_it)
     }
 
+    /// Returns a Flux Kustomization of a cluster, by the secrets of `kubeConfig` on the way and its id.
+    pub fn reached(&self, cluster: &str, remote: &str, id: &ObjectId) -> Option<Owned<'a>> {
+        let cluster = self.input.model.delivered.named(cluster)?;
+        Some((cluster, cluster.reached(remote, (&id.namespace, &id.name))?))
+    }
+
     /// Returns some objects as clusters get them, each from all that apply it.
     pub fn objects(&self, keys: &BTreeSet<Key>) -> BTreeMap<Key, Vec<Object>> {
         let mut wanted: BTreeMap<usize, BTreeMap<&ObjectId, &Key>> = BTreeMap::new();
@@ -152,15 +159,33 @@ impl<'a> Tree<'a> {
     /// Notes the objects of gates that stand in some folders.
     pub fn find_gates(&mut self, folders: &BTreeSet<RepoPath>) {
         let standing = folders.iter().filter(|folder| self.input.snapshot.is_dir(folder));
-        let requests: Vec<Request> = standing.cloned().map(Request::folder).collect();
+        let standing: Vec<&RepoPath> = standing.collect();
+        let requests: Vec<Request> =
+            standing.iter().map(|folder| Request::folder((*folder).clone())).collect();
         let results = self.input.renderer.render(self.input.snapshot, &requests);
-        let ids = results.into_iter().flatten().flatten().map(|object| ObjectId::of(&object.value));
-        self.gates = ids.filter(is_of_gate).collect();
+        for (folder, objects) in standing.into_iter().zip(results) {
+            let ids = objects.into_iter().flatten().map(|object| ObjectId::of(&object.value));
+            self.gates.insert(folder.clone(), ids.filter(is_of_gate).collect());
+        }
     }
 
-    /// Returns the folders of gates, standing or not.
+    /// Tells whether an object belongs to a gate that a build takes in: another cluster may have one of that name.
+    pub fn is_of_gate(&self, applier: &Applier<'_>, id: &ObjectId) -> bool {
+        let mut folders =
+            self.gates.iter().filter(|(_, ids)| ids.contains(id)).map(|(folder, _)| folder).peekable();
+        if folders.peek().is_none() {
+            return false;
+        }
+        let taken_in = built(&self.input.model.graph, &applier.path);
+        folders.any(|folder| applier.path == *folder || taken_in.contains(folder))
+    }
+
+    /// Returns the folders of gates, standing or not, also of clusters that want none any more.
     pub fn gate_folders(&self) -> Vec<RepoPath> {
-        gate::cluster_folders(&self.input).unwrap_or_default()
+        let Input { spec, model, .. } = self.input;
+        let named = spec.all_clusters().map(|cluster| cluster.name.value.as_str());
+        let all = named.chain(model.closings.clusters());
+        all.filter_map(|cluster| spec.gate_folder(cluster).ok()).collect()
     }
 
     /// Returns the entry point of which a folder is a side here, or the folder itself.
