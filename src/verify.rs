@@ -1,6 +1,7 @@
 //! The proof at any time: whether entry points and their sides agree, and what changed since a
 //! revision.
 
+mod adjusted;
 mod note;
 mod parts;
 mod since;

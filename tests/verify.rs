@@ -354,3 +354,198 @@ fn since_a_revision_a_folder_got_a_second_owner() {
         run.stdout
     );
 }
+
+/// The source and the root of a cluster as `flux bootstrap` writes them, with a Flux Kustomization `apps` and its folder.
+fn bootstrapped() -> Scratch {
+    let scratch = Scratch::empty();
+    let spec =
+        "apiVersion: gitops-windows/v1\ntypes: { rt: {} }\nclusters: { c1: {} }\ngate: { enabled: false }\n";
+    scratch
+        .write("windows.yaml", spec)
+        .write(
+            "clusters/c1/flux-system/gotk-sync.yaml",
+            format!("{SYNC}---\n{}", flux("flux-system", "clusters/c1", "")),
+        )
+        .write("clusters/c1/apps.yaml", flux("apps", "apps", ""))
+        .write("clusters/c1/kustomization.yaml", "resources: [flux-system/gotk-sync.yaml, apps.yaml]\n")
+        .write("apps/kustomization.yaml", "resources: [map.yaml, more.yaml]\n")
+        .write("apps/map.yaml", MAP)
+        .write("apps/more.yaml", MAP.replace("name: map", "name: more"))
+        .commit();
+    scratch
+}
+
+const SYNC: &str = "\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: { name: flux-system, namespace: flux-system }
+spec: { interval: 1m, url: ssh://git@example.com/a/b, ref: { branch: main } }
+";
+
+const MAP: &str = "\
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: map, namespace: web }
+data: { a: one }
+";
+
+/// A Flux Kustomization with further fields.
+fn flux(name: &str, path: &str, more: &str) -> String {
+    format!(
+        "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\n\
+         spec:\n  interval: 10m\n  path: ./{path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: flux-system }}\n{more}"
+    )
+}
+
+/// Runs `verify --base HEAD`, which must end with this code and say these words.
+#[track_caller]
+fn since(scratch: &Scratch, code: i32, words: &[&str]) {
+    let text = scratch.expect(code, &["verify", "--base", "HEAD"]).stdout;
+    for word in words {
+        assert!(text.contains(word), "{word:?} is not in:\n{text}");
+    }
+}
+
+/// A root that builds a smaller folder prunes what stands in the rest, though nobody says that the rest is no root.
+#[test]
+fn since_a_revision_the_root_builds_another_folder() {
+    let lost = ["Kustomization flux-system/apps is applied by nothing any more"];
+    let scratch = bootstrapped();
+    let file = "clusters/c1/flux-system/gotk-sync.yaml";
+    scratch.replace(file, "path: ./clusters/c1\n", "path: ./clusters/c1/flux-system\n");
+    since(&scratch, 5, &lost);
+    scratch
+        .replace(file, "path: ./clusters/c1/flux-system\n", "path: ./clusters/c1/sub\n")
+        .write("clusters/c1/sub/kustomization.yaml", "resources: [../flux-system/gotk-sync.yaml]\n");
+    since(&scratch, 5, &lost);
+}
+
+/// What Git suspends applies nothing: an object that goes to it is pruned and does not come back.
+#[test]
+fn since_a_revision_an_object_went_to_a_suspended_one() {
+    let lost = ["ConfigMap web/more is applied by nothing any more"];
+    let scratch = bootstrapped();
+    let list = "clusters/c1/kustomization.yaml";
+    scratch
+        .write("clusters/c1/other.yaml", flux("other", "other", "  suspend: true\n"))
+        .replace(list, "apps.yaml", "apps.yaml, other.yaml")
+        .write("other/kustomization.yaml", "resources: [more.yaml]\n")
+        .write("other/more.yaml", scratch.text("apps/more.yaml"))
+        .replace("apps/kustomization.yaml", ", more.yaml", "");
+    since(&scratch, 5, &lost);
+    // By one that is not suspended it is applied on.
+    scratch.write("clusters/c1/other.yaml", flux("other", "other", ""));
+    since(&scratch, 0, &["Kustomization flux-system/other is new, with objects of apps"]);
+    // One that comes with a suspended one does not come.
+    scratch
+        .replace(list, ", other.yaml", ", above.yaml")
+        .write("clusters/c1/above.yaml", flux("above", "above", "  suspend: true\n"))
+        .write("above/kustomization.yaml", "resources: [other.yaml]\n")
+        .write("above/other.yaml", flux("other", "other", ""));
+    scratch.git(&["clean", "--quiet", "--force", "clusters/c1/other.yaml"]);
+    since(&scratch, 5, &lost);
+}
+
+/// What is gone with a suspended one stays in the cluster.
+#[test]
+fn since_a_revision_a_suspended_one_got_another_name() {
+    let scratch = bootstrapped();
+    let file = "clusters/c1/apps.yaml";
+    scratch.write(file, flux("apps", "apps", "  suspend: true\n")).commit();
+    scratch.write(file, flux("first", "apps", "  suspend: true\n"));
+    since(&scratch, 0, &["is gone: its objects belong to first"]);
+    scratch.git(&["reset", "--quiet", "--hard"]);
+    scratch.write(file, flux("apps", "apps", "")).commit();
+    scratch.write(file, flux("first", "apps", "  suspend: true\n"));
+    since(&scratch, 5, &["ConfigMap web/map is applied by nothing any more"]);
+}
+
+/// An object that one of two makes no more is from now on what the other one makes of it.
+#[test]
+fn since_a_revision_one_of_two_owners_left_an_object() {
+    let scratch = bootstrapped();
+    scratch
+        .write("clusters/c1/other.yaml", flux("other", "other", ""))
+        .replace("clusters/c1/kustomization.yaml", "apps.yaml", "apps.yaml, other.yaml")
+        .write("other/kustomization.yaml", "resources: [more.yaml]\n")
+        .write("other/more.yaml", scratch.text("apps/more.yaml"))
+        .commit()
+        .replace("apps/kustomization.yaml", ", more.yaml", "");
+    since(&scratch, 0, &[]);
+    scratch.git(&["reset", "--quiet", "--hard"]);
+    scratch.replace("other/more.yaml", "a: one", "a: two").commit();
+    scratch.replace("apps/kustomization.yaml", ", more.yaml", "");
+    since(&scratch, 1, &["ConfigMap web/more changed: data.a from \"one\" to \"two\""]);
+    scratch.git(&["reset", "--quiet", "--hard"]);
+    scratch.write("clusters/c1/other.yaml", flux("other", "other", "  suspend: true\n")).commit();
+    scratch.replace("apps/kustomization.yaml", ", more.yaml", "");
+    since(&scratch, 5, &["ConfigMap web/more is applied by nothing any more"]);
+}
+
+/// A Namespace that another cluster's gate has by the same name is none of a gate where that is not.
+#[test]
+fn since_a_revision_a_namespace_went_that_is_of_a_gate_elsewhere() {
+    let scratch = Scratch::fixture("sample");
+    let spec = SPEC.replace("edge-02: {}", "edge-02: { hasGate: false }");
+    scratch.write("windows.yaml", spec.replace("enabled: false", "enabled: false, namespace: jobs")).commit();
+    scratch.take(&["sync", "--yes"]);
+    let (list, file) = ("clusters/edge-02/infra/kustomization.yaml", "clusters/edge-02/infra/jobs.yaml");
+    let old = scratch.text(list);
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: { name: jobs }\n";
+    scratch
+        .write(file, namespace)
+        .write(list, old.replace("resources:\n", "resources:\n  - jobs.yaml\n"))
+        .commit();
+    scratch.write(list, old);
+    since(&scratch, 5, &["Namespace jobs is applied by nothing any more"]);
+}
+
+/// That another source is read, and what only the cluster knows of values, is a note only where the objects tell all.
+#[test]
+fn since_a_revision_a_flux_kustomization_reads_something_else() {
+    let scratch = bootstrapped();
+    let file = "clusters/c1/apps.yaml";
+    let named = |name: &str, what: &str| {
+        format!(
+            "{SYNC}---\n{}---\n{}",
+            flux("flux-system", "clusters/c1", ""),
+            SYNC.replace("name: flux-system", &format!("name: {name}")).replace("branch: main", what)
+        )
+    };
+    let sync = "clusters/c1/flux-system/gotk-sync.yaml";
+    let source = |kind: &str, name: &str| {
+        flux("apps", "apps", "")
+            .replace("kind: GitRepository, name: flux-system", &format!("kind: {kind}, name: {name}"))
+    };
+    // The same repository and branch under another name.
+    scratch.write(sync, named("same", "branch: main")).commit();
+    scratch.write(file, source("GitRepository", "same"));
+    since(&scratch, 0, &["note: Kustomization flux-system/apps changed: spec.sourceRef.name"]);
+    // A tag of it.
+    scratch.write(sync, named("rel", "tag: v1")).commit().write(file, source("GitRepository", "rel"));
+    scratch.commit().write(file, source("GitRepository", "flux-system"));
+    since(&scratch, 1, &["  Kustomization flux-system/apps changed: spec.sourceRef.name"]);
+    // Sources that Git does not hold.
+    for (kind, name) in [("GitRepository", "other"), ("OCIRepository", "other")] {
+        scratch.write(file, source("GitRepository", "flux-system")).commit();
+        scratch.write(file, source(kind, name));
+        since(&scratch, 1, &["  Kustomization flux-system/apps changed: spec.sourceRef"]);
+    }
+    // Values of a Secret that Git does not hold.
+    let from = |name: &str| {
+        flux(
+            "apps",
+            "apps",
+            &format!("  postBuild: {{ substituteFrom: [{{ kind: Secret, name: {name} }}] }}\n"),
+        )
+    };
+    scratch.write(file, from("one")).commit();
+    for text in [from("two"), flux("apps", "apps", "")] {
+        scratch.write(file, text);
+        since(&scratch, 1, &["  Kustomization flux-system/apps changed: spec.postBuild"]);
+    }
+    // Values that Git says.
+    scratch.write(file, flux("apps", "apps", "  postBuild: { substitute: { a: b } }\n")).commit();
+    scratch.write(file, flux("apps", "apps", "  postBuild: { substitute: { a: c } }\n"));
+    since(&scratch, 0, &["note: Kustomization flux-system/apps changed: spec.postBuild"]);
+}

@@ -215,11 +215,7 @@ impl Cluster {
         if !self.is_held(id) {
             return id.clone();
         }
-        let leads = |other: &&SourceId| {
-            let rest = id.name.strip_prefix(&other.name).and_then(|rest| rest.strip_prefix('-'));
-            let is_there = SourceId { name: id.name.clone(), ..(*other).clone() }.is(id);
-            rest.is_some() && is_there && !self.is_held(other)
-        };
+        let leads = |other: &&SourceId| id.is_named_after(other) && !self.is_held(other);
         let url = |id: &SourceId| self.source(id).map(|spec| &spec["url"]);
         let own = self.sources.iter().map(|(id, _)| id).filter(leads);
         let found = own.max_by_key(|other| (url(other) == url(id), other.name.len()));
@@ -275,6 +271,12 @@ impl Reached {
     pub fn target(&self) -> String {
         let own = target_of(&self.value["spec"]["kubeConfig"]).unwrap_or_default();
         format!("{}{own}", self.remote)
+    }
+
+    /// Tells whether Git itself keeps it from applying and pruning anything, also where it is deleted
+    /// (kustomize-controller, `Reconcile` and `finalizerShouldDeleteResources`).
+    pub fn is_suspended(&self) -> bool {
+        self.value["spec"]["suspend"] == true
     }
 
     /// Returns the source that it reads.

@@ -180,6 +180,7 @@ fn moved(pairs: &[Pair<'_>], found: &mut Vec<Difference<'_>>, form: Form) {
         Form::Built => (named.built.0.clone(), Some(named.live.0.clone())),
         Form::Live => (named.live.0.clone(), None),
     };
+    let is_said = |pair: &Pair<'_>| pair.latest().is_some_and(|applier| applier.kustomization.is_some());
     let mut deleted = BTreeMap::new();
     for (position, one) in found.iter().enumerate() {
         if let (Some((pair, named)), None) = (one.before, one.after) {
@@ -189,13 +190,16 @@ fn moved(pairs: &[Pair<'_>], found: &mut Vec<Difference<'_>>, form: Form) {
     let mut left_out = BTreeSet::new();
     for position in 0..found.len() {
         let (None, Some((pair, named))) = (found[position].before, found[position].after) else { continue };
-        if let Some(old) = deleted.remove(&(place(pair, true), ids(named))) {
+        // A folder that holds that of a Flux Kustomization takes nothing from it: nobody in Git applies it.
+        let key = (place(pair, true), ids(named));
+        let is_taken = |old: &usize| is_said(&pairs[pair]) || !is_said(&pairs[found[*old].pair()]);
+        if let Some(old) = deleted.get(&key).copied().filter(is_taken) {
+            deleted.remove(&key);
             found[position].before = found[old].before;
             left_out.insert(old);
         }
     }
     // What nobody in Git applies may hold the folder of a Flux Kustomization, which builds its objects too.
-    let is_said = |pair: &Pair<'_>| pair.latest().is_some_and(|applier| applier.kustomization.is_some());
     let key = |one: &Difference<'_>| {
         (pairs[one.pair()].cluster.as_str(), one.latest().map(|(_, named)| named.of(form).0.clone()))
     };

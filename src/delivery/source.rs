@@ -43,6 +43,15 @@ impl SourceId {
     }
 }
 
+impl SourceId {
+    /// Tells whether it has the name of another one of its kind and namespace with something behind, as a held source has
+    /// that of the one that it follows.
+    pub(super) fn is_named_after(&self, other: &SourceId) -> bool {
+        let rest = self.name.strip_prefix(&other.name).and_then(|rest| rest.strip_prefix('-'));
+        rest.is_some() && SourceId { name: self.name.clone(), ..other.clone() }.is(self)
+    }
+}
+
 impl From<&HeldId> for SourceId {
     fn from(held: &HeldId) -> SourceId {
         let HeldId { kind, namespace, name } = held.clone();

@@ -9,7 +9,7 @@ use crate::render::RenderError;
 use crate::repo::flux::holds_variable;
 
 /// How many Flux Kustomizations apply one another at most; circles end there.
-const DEEPEST: usize = 64;
+pub(super) const DEEPEST: usize = 64;
 
 /// Why nothing is said of what a Flux Kustomization brings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -226,7 +226,7 @@ fn missing(
 
 /// Returns what applies something, by the secrets of `kubeConfig` on the way: what goes to another cluster may be applied
 /// by what does not.
-fn parent<'m>(cluster: &'m Cluster, remote: &str, id: (&str, &str)) -> Option<&'m Reached> {
+pub(super) fn parent<'m>(cluster: &'m Cluster, remote: &str, id: (&str, &str)) -> Option<&'m Reached> {
     cluster.reached(remote, id).or_else(|| cluster.reached("", id))
 }
 

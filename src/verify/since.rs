@@ -11,31 +11,11 @@ use crate::proof::{Mismatch, Renames, differences, without_names};
 use crate::render::Object;
 use crate::repo::flux::is_flux_kustomization;
 use crate::repo::manifest::ObjectId;
+use crate::verify::adjusted::is_adjusted;
 use crate::verify::note::Note;
 use crate::verify::parts::wholes;
-use crate::verify::tree::Tree;
+use crate::verify::tree::{self, Tree};
 use crate::verify::{Check, Difference};
-
-/// The fields of a Flux Kustomization that decide when its objects are applied and deleted, and those by which they are
-/// built: the objects tell what these come to.
-const ADJUSTED: [&str; 16] = [
-    "apiVersion",
-    "spec.prune",
-    "spec.deletionPolicy",
-    "spec.suspend",
-    "spec.sourceRef",
-    "spec.dependsOn",
-    "spec.path",
-    "spec.patches",
-    "spec.components",
-    "spec.images",
-    "spec.targetNamespace",
-    "spec.namePrefix",
-    "spec.nameSuffix",
-    "spec.commonMetadata",
-    "spec.postBuild",
-    "spec.healthChecks",
-];
 
 /// An entry point in one cluster.
 type Key = (RepoPath, String);
@@ -52,6 +32,8 @@ struct Since<'a> {
     before: Tree<'a>,
     after: Tree<'a>,
     comparison: Comparison<'a>,
+    /// The objects that go from one Flux Kustomization and belong to others as before, as these make them.
+    still: BTreeMap<tree::Key, Vec<Object>>,
     found: BTreeMap<Key, Outcome>,
 }
 
@@ -63,10 +45,13 @@ pub fn verify_since(before: &Input<'_>, after: &Input<'_>) -> Vec<Check> {
     let new = World { snapshot: after.snapshot, model: after.model };
     let comparison = Comparison::new(old, new, after.renderer);
     let (mut before, mut after) = (Tree::new(before, named), Tree::new(after, str::to_owned));
+    after.find_kept_out(&before);
     let folders: BTreeSet<RepoPath> = before.gate_folders().into_iter().chain(after.gate_folders()).collect();
     before.find_gates(&folders);
     after.find_gates(&folders);
-    let mut since = Since { before, after, comparison, found: BTreeMap::new() };
+    let mut since = Since { before, after, comparison, still: BTreeMap::new(), found: BTreeMap::new() };
+    let left = since.comparison.changes.iter().filter_map(|change| since.left(change)).collect();
+    since.still = since.after.objects(&left);
     since.find();
     since.checks(named)
 }
@@ -83,8 +68,9 @@ impl<'a> Since<'a> {
             let outcome = found.entry(self.key_of(pair)).or_default();
             self.judge(change, pair, &renames, outcome);
         }
-        for ((target, id), folders) in &self.after.applied {
-            let was = self.before.applied.get(&(target.clone(), id.clone())).map_or(0, Vec::len);
+        for (key @ (target, id), positions) in self.after.applied.iter().filter(|(_, all)| all.len() > 1) {
+            let was = self.before.applied.get(key).map_or(0, Vec::len);
+            let folders = self.after.folders(positions);
             // What is new in a folder that several apply has no owner less than the others there.
             let is_alone = was == 0 && folders.iter().all(|folder| Some(folder) == folders.first());
             if let [first, _, ..] = &folders[..]
@@ -123,12 +109,18 @@ impl<'a> Since<'a> {
             return;
         }
         let is_flux = is_flux_kustomization(&object.value);
+        if let Some(key) = self.left(change) {
+            let other = || self.comparison.pairs.get(change.before.as_ref()?.0);
+            match self.still.get(&key) {
+                Some(objects) => self.stays(change, objects, renames, outcome),
+                None => match other().and_then(|own| self.succession(id, own, false)).filter(|_| is_flux) {
+                    Some(note) => outcome.notes.extend(note.map(|note| (id.clone(), note))),
+                    None => outcome.differences.push((Some(id.clone()), Difference::Lost)),
+                },
+            }
+            return;
+        }
         match change.kind() {
-            Kind::Deleted if self.applies_still(change, pair) => {}
-            Kind::Deleted => match self.succession(id, pair, false).filter(|_| is_flux) {
-                Some(note) => outcome.notes.extend(note.map(|note| (id.clone(), note))),
-                None => outcome.differences.push((Some(id.clone()), Difference::Lost)),
-            },
             Kind::Created if self.applied_already(change, pair) => {}
             Kind::Created => match self.succession(id, pair, true).filter(|_| is_flux) {
                 Some(note) => outcome.notes.extend(note.map(|note| (id.clone(), note))),
@@ -137,16 +129,31 @@ impl<'a> Since<'a> {
                     outcome.differences.push((Some(id.clone()), Difference::Added(folder)));
                 }
             },
-            Kind::Changed | Kind::Moved => {
-                self.changed(change, pair, renames, outcome);
+            Kind::Changed | Kind::Moved | Kind::Deleted => {
+                if let Some((_, new)) = &change.after {
+                    self.changed(change, new, renames, outcome);
+                }
                 outcome.differences.extend(self.moved(change).map(|moved| (Some(id.clone()), moved)));
             }
         }
     }
 
-    /// Says which fields differ.
-    fn changed(&self, change: &Change, pair: &Pair<'_>, renames: &Renames, outcome: &mut Outcome) {
-        let (Some((_, old)), Some((_, new))) = (&change.before, &change.after) else { return };
+    /// Says what differs of an object that belongs to others from now on, which made it before as well.
+    fn stays(&self, change: &Change, objects: &[Object], renames: &Renames, outcome: &mut Outcome) {
+        let is_same = |one: &Object| change.before.as_ref().is_some_and(|(_, old)| one.value == old.value);
+        if let Some(new) = objects.first().filter(|_| !objects.iter().any(is_same)) {
+            self.changed(change, new, renames, outcome);
+        }
+    }
+
+    /// Says which fields of an object differ from what it was.
+    fn changed(&self, change: &Change, new: &Object, renames: &Renames, outcome: &mut Outcome) {
+        let Some((from, old)) = &change.before else { return };
+        let Some(pair) = self.comparison.pairs.get(*from) else { return };
+        let target = pair.before.as_ref().map(Applier::target).unwrap_or_default();
+        let was_in = pair.before.as_ref().map(|one| one.cluster).unwrap_or_default();
+        let before = || self.before.reached(was_in, &target, &change.live);
+        let after = || self.after.reached(&pair.cluster, &target, &change.live);
         let is_flux = is_flux_kustomization(&new.value);
         let renamed = renames.of([pair.cluster.as_str()]);
         let nameless = |object: &Object| without_names(object.clone(), &renamed).value;
@@ -154,16 +161,29 @@ impl<'a> Since<'a> {
         let mut fields = Vec::new();
         differences(&change.live, "", Some(&old.value), Some(&new.value), &mut fields);
         for field in fields {
-            let Mismatch::Changed { id, field, before, after } = field else { continue };
-            let is_adjusted = |known: &str| {
-                field.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-            };
-            if (is_flux && ADJUSTED.iter().any(|known| is_adjusted(known))) || (!is_flux && is_naming()) {
-                outcome.notes.push((id, Note::Adjusted(field, before, after)));
+            let Mismatch::Changed { id, field, before: was, after: is } = field else { continue };
+            let is_note = if is_flux { is_adjusted(&field, before(), after()) } else { is_naming() };
+            if is_note {
+                outcome.notes.push((id, Note::Adjusted(field, was, is)));
             } else {
-                outcome.differences.push((Some(id), Difference::Changed(field, before, after)));
+                outcome.differences.push((Some(id), Difference::Changed(field, was, is)));
             }
         }
+    }
+
+    /// Returns the object that a Flux Kustomization makes no more, where no other one begins to apply it: it is built
+    /// nowhere else, or by something that nobody in Git applies or that Git suspends.
+    fn left(&self, change: &Change) -> Option<tree::Key> {
+        let of = |side: &Option<(usize, Object)>| self.comparison.pairs.get(side.as_ref()?.0);
+        let from = of(&change.before)?;
+        let is_left = match (change.kind(), of(&change.after)) {
+            (Kind::Moved, Some(to)) => {
+                is_pruning(from) && to.after.as_ref().is_some_and(|one| self.after.is_idle(one))
+            }
+            (kind, _) => kind == Kind::Deleted,
+        };
+        let target = from.before.as_ref().map(Applier::target).unwrap_or_default();
+        is_left.then(|| ((from.cluster.clone(), target), change.live.clone()))
     }
 
     /// Says from where to where an object went that stays in the cluster, unless a step hands it over.
@@ -209,6 +229,9 @@ impl<'a> Since<'a> {
             }
             match other {
                 Some((other, _)) => {
+                    if self.left(change).is_some_and(|key| !self.still.contains_key(&key)) {
+                        return None;
+                    }
                     let other = self.comparison.pairs.get(*other)?;
                     are_gone &= other.after.is_none();
                     let other = if is_new { &other.before } else { &other.after };
@@ -217,7 +240,7 @@ impl<'a> Since<'a> {
                 None if self.is_of_gate(change) => is_of_gate = true,
                 None if change.object().is_some_and(|one| is_flux_kustomization(&one.value)) => {}
                 None if is_new && self.applied_already(change, pair) => {}
-                None if !is_new && self.applies_still(change, pair) => {}
+                None if !is_new && self.left(change).is_some_and(|key| self.still.contains_key(&key)) => {}
                 None => return None,
             }
         }
@@ -232,20 +255,18 @@ impl<'a> Since<'a> {
         })
     }
 
-    /// Tells whether an object that one Flux Kustomization makes no more belongs to another one as before.
-    fn applies_still(&self, change: &Change, pair: &Pair<'_>) -> bool {
-        let target = pair.before.as_ref().map(Applier::target).unwrap_or_default();
-        self.after.applied.contains_key(&((pair.cluster.clone(), target), change.live.clone()))
-    }
-
     /// Tells whether an object that one Flux Kustomization begins to make belongs to another one already.
     fn applied_already(&self, change: &Change, pair: &Pair<'_>) -> bool {
         let target = pair.after.as_ref().map(Applier::target).unwrap_or_default();
-        self.before.applied.contains_key(&((pair.cluster.clone(), target), change.live.clone()))
+        self.before.applies(&((pair.cluster.clone(), target), change.live.clone()))
     }
 
     fn is_of_gate(&self, change: &Change) -> bool {
-        [&self.before.gates, &self.after.gates].iter().any(|gates| gates.contains(&change.id))
+        let of = |side: &Option<(usize, Object)>| self.comparison.pairs.get(side.as_ref()?.0);
+        let was = of(&change.before).and_then(|pair| pair.before.as_ref());
+        let is = of(&change.after).and_then(|pair| pair.after.as_ref());
+        was.is_some_and(|one| self.before.is_of_gate(one, &change.id))
+            || is.is_some_and(|one| self.after.is_of_gate(one, &change.id))
     }
 
     /// Returns the Flux Kustomizations that go and come.
@@ -327,6 +348,13 @@ impl<'a> Since<'a> {
         }
         checks
     }
+}
+
+/// Tells whether a Flux Kustomization deletes what it makes no more: what Git suspends does not, nor where it is gone.
+fn is_pruning(pair: &Pair<'_>) -> bool {
+    let was = pair.before.as_ref().and_then(|applier| applier.kustomization);
+    let is = pair.after.as_ref().and_then(|applier| applier.kustomization);
+    was.is_some() && is.or(was).is_some_and(|one| !one.is_suspended())
 }
 
 /// Says what is not known of a pair.

@@ -145,11 +145,6 @@ fn release(cluster: &Cluster, one: &Reached) -> Option<Release> {
     cluster.release(&cluster.followed(&one.source()))
 }
 
-/// Tells whether Git itself keeps one from applying anything.
-fn is_suspended(one: &Reached) -> bool {
-    one.value["spec"]["suspend"] == true
-}
-
 struct Reading<'m> {
     spec: &'m Spec,
     model: &'m Model,
@@ -321,7 +316,7 @@ impl Reading<'_> {
             interval: one.value["spec"]["interval"].as_str().map(str::to_owned),
             within: own.and_then(|own| self.pace(own, one)),
             release: own.and_then(|own| release(own, one)),
-            suspended: is_suspended(one),
+            suspended: one.is_suspended(),
         })
     }
 
@@ -338,7 +333,7 @@ impl Reading<'_> {
     }
 
     fn pace(&self, cluster: &Cluster, own: &Reached) -> Option<Duration> {
-        cluster.pace(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())
+        cluster.pace(own, &|one| one.is_suspended() || self.hold(&cluster.name, one).is_some())
     }
 
     fn release(&self, flux: &FluxKustomization) -> Option<Release> {
@@ -353,9 +348,9 @@ impl Reading<'_> {
         let cluster = self.model.delivered.named(&flux.cluster)?;
         let own = self.model.reached(flux)?;
         let (name, other) =
-            cluster.awaited(own, &|one| is_suspended(one) || self.hold(&cluster.name, one).is_some())?;
+            cluster.awaited(own, &|one| one.is_suspended() || self.hold(&cluster.name, one).is_some())?;
         let hold =
-            other.filter(|other| !is_suspended(other)).and_then(|other| self.hold(&cluster.name, other));
+            other.filter(|other| !other.is_suspended()).and_then(|other| self.hold(&cluster.name, other));
         let schedule = match hold {
             Some(Hold::Window(change_type)) => self.schedules.of(&cluster.name, &change_type),
             _ => None,
