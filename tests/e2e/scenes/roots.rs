@@ -30,7 +30,7 @@ pub fn patched(fleet: &mut Fleet) {
     assert_eq!(crew["data"]["crew"], "twelve", "the parent's patch did not reach the build");
     let refused = fleet.tree.run(&["split", "--all", "--yes"]);
     assert_eq!(refused.code, 5, "{}\n{}", refused.stdout, refused.stderr);
-    assert!(refused.stderr.contains("its parent's build overrides `spec.prune`"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("their parent's build overrides `spec.prune`"), "{}", refused.stderr);
     assert_eq!(fleet.tree.git(&["status", "--porcelain"]), "", "a refusal wrote");
     nothing_lost(fleet, &before, "refused");
 }
