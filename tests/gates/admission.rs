@@ -115,7 +115,7 @@ fn what_is_depended_on_is_opened_by_itself() {
     let gated = scratch.text(file);
     scratch.write(file, gated.replace("  dependsOn:\n", "  dependsOn:\n    - name: db\n"));
     assert_ne!(scratch.text(file), gated, "{gated}");
-    scratch.replace("windows.yaml", "  rw:\n", "  db: { window: work-week }\n  rw:\n");
+    scratch.replace("windows.yaml", "  rw:\n", "  db: { window: saturday }\n  rw:\n");
     scratch.replace("windows.yaml", "  - { type: rw }\n", "  - { name: db, type: db }\n  - { type: rw }\n");
     scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
     scratch.commit();
@@ -138,4 +138,10 @@ fn what_is_depended_on_is_opened_by_itself() {
         assert_eq!(output.status.success(), resumes == "true", "{said}");
         assert_eq!(said.trim_end().ends_with(r#"--patch={"data":{"db":"closed"}}"#), back, "{said}");
     }
+    // What can't be asked is not set either.
+    program(&kubectl, "case \"$1\" in get) exit 1;; *) echo \"$@\";; esac");
+    let path = format!("{}:/usr/bin:/bin", scratch.outside().display());
+    let mut shell = clean(Command::new("/bin/sh"), scratch.outside());
+    let output = shell.args(["-c", &line]).env("PATH", path).output().unwrap();
+    assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
 }

@@ -240,6 +240,6 @@ fn a_list_that_cant_be_edited_stops_its_own_cluster_alone() {
     assert!(run.stderr.contains(told) && !run.stderr.contains("cluster north"), "{run:?}");
     let run = scratch.take(&["split", "--all", "--yes"]);
     assert!(run.stderr.contains(told), "{run:?}");
-    assert!(scratch.top().join("apps/north/apps-rw").exists());
-    assert!(!scratch.top().join("apps/south/apps-rw").exists());
+    assert!(scratch.top().join("apps/north/north-rw").exists());
+    assert!(!scratch.top().join("apps/south/south-rw").exists());
 }
