@@ -139,7 +139,7 @@ impl Tree<'_> {
             let applier = other.zip(cluster).and_then(|(other, cluster)| applier_of(cluster, other));
             let lacks = match (other, need, &applier) {
                 (None, ..) => Some("which is not in Git"),
-                (Some(_), Need::Revision, None) => Some("and Git does not tell what that applies"),
+                (Some(_), Need::Revision, None) => Some("whose folder Git does not tell"),
                 _ => None,
             };
             let Some(other) = other.filter(|_| lacks.is_none()) else {

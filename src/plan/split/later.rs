@@ -79,7 +79,7 @@ fn elsewhere(input: &Input<'_>, one: &FluxKustomization) -> Option<Problem> {
     let twin = twins.find(|other| other.path != one.path)?;
     Some(Problem::lasting(
         format!(
-            "Flux Kustomization {} has live sides, and by its variables the same file builds {} in cluster {}",
+            "Flux Kustomization {} has live sides. By its variables, its file also builds {} in cluster {}",
             one.name,
             twin.path.as_ref().map_or("what Git does not show", RepoPath::as_str),
             twin.cluster
