@@ -107,7 +107,7 @@ impl Tree<'_> {
     ) -> Result<(&'k Reached, Arrival), Box<Landing>> {
         let stuck = |landing: Landing| Err(Box::new(landing));
         let Some(one) = applier.kustomization else {
-            return stuck(Landing::unknown("no Flux Kustomization in Git applies the folder"));
+            return stuck(Course::unapplied().landing);
         };
         if applier.spec()["suspend"] == true {
             return stuck(Landing::never(format!("Git suspends Flux Kustomization {}", one.name())));

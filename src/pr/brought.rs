@@ -87,7 +87,7 @@ impl Clock<'_> {
                 }
                 Some(bringer) if *is_gone => self.removal(bringer, new.cluster, merged),
                 Some(bringer) => self.after.course(bringer, merged),
-                None => Course::stuck(Landing::unknown("no Flux Kustomization in Git applies the folder")),
+                None => Course::unapplied(),
             };
             let by = by.map_or_else(|| "its root".to_owned(), |by| by.name().to_owned());
             let why = match is_gone {

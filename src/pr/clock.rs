@@ -11,7 +11,7 @@ use crate::delivery::inventory::{is_kept, prunes, stays_without};
 use crate::delivery::{Applier, BuiltJob, Hold, Pair, Reached};
 use crate::mechanism::RESUME_OWN;
 use crate::pr::arrival::{DEEPEST, Way, after, duration_of};
-use crate::pr::course::Before;
+use crate::pr::course::{Before, Course};
 use crate::pr::landing::{Landing, State};
 use crate::pr::report::Report;
 use crate::pr::reschedule::reads_same;
@@ -228,7 +228,7 @@ impl Clock<'_> {
     /// Returns when a Flux Kustomization that leaves Git deletes its objects, and whether it does.
     pub(super) fn ends(&self, old: &Applier<'_>) -> Landing {
         let Some(one) = old.kustomization else {
-            return Landing::unknown("no Flux Kustomization in Git applies the folder");
+            return Course::unapplied().landing;
         };
         let spec = old.spec();
         if stays_without(spec) {

@@ -46,6 +46,11 @@ impl Course {
         Course { landing, sure: None, chain: None, slack: Some(Duration::ZERO), opening: None }
     }
 
+    /// What a folder holds that nobody in Git applies.
+    pub(super) fn unapplied() -> Course {
+        Course::stuck(Landing::unknown("no Flux Kustomization in Git applies the folder"))
+    }
+
     /// Tells whether it does not get on, or nobody knows when.
     fn is_stuck(&self) -> bool {
         self.landing.earliest.is_none()

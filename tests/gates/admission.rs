@@ -123,25 +123,24 @@ fn what_is_depended_on_is_opened_by_itself() {
     let line = scratch.expect(0, &open).stdout;
     insta::assert_snapshot!(line);
     // It is said again as it was, whatever becomes of the rest.
-    let kubectl = scratch.outside().join("kubectl");
+    let with = |kubectl: &str| {
+        program(&scratch.outside().join("kubectl"), kubectl);
+        let path = format!("{}:/usr/bin:/bin", scratch.outside().display());
+        let mut shell = clean(Command::new("/bin/sh"), scratch.outside());
+        shell.args(["-c", &line]).env("PATH", path).output().unwrap()
+    };
     for (was, resumes, back) in
         [("closed", "true", true), ("open", "true", false), ("closed", "exit 1", true)]
     {
         let script = format!(
             "case \"$1 $2\" in \"get configmaps\") echo {was};; *kustomizations*) echo resumed; {resumes};; *) echo \"$@\";; esac"
         );
-        program(&kubectl, &script);
-        let path = format!("{}:/usr/bin:/bin", scratch.outside().display());
-        let mut shell = clean(Command::new("/bin/sh"), scratch.outside());
-        let output = shell.args(["-c", &line]).env("PATH", path).output().unwrap();
+        let output = with(&script);
         let said = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.success(), resumes == "true", "{said}");
         assert_eq!(said.trim_end().ends_with(r#"--patch={"data":{"db":"closed"}}"#), back, "{said}");
     }
     // What can't be asked is not set either.
-    program(&kubectl, "case \"$1\" in get) exit 1;; *) echo \"$@\";; esac");
-    let path = format!("{}:/usr/bin:/bin", scratch.outside().display());
-    let mut shell = clean(Command::new("/bin/sh"), scratch.outside());
-    let output = shell.args(["-c", &line]).env("PATH", path).output().unwrap();
+    let output = with("case \"$1\" in get) exit 1;; *) echo \"$@\";; esac");
     assert!(!output.status.success() && output.stdout.is_empty(), "{output:?}");
 }

@@ -103,19 +103,8 @@ mod tests {
         let mut lists = Lists::default();
         for line in heirs {
             let (old, files) = line.split_once(':').unwrap();
-            let own = Lists {
-                of_folder: BTreeMap::from([(
-                    at("c"),
-                    BTreeMap::from([(
-                        at(old.trim_end_matches('+')),
-                        Heirs {
-                            files: files.split_whitespace().map(at).collect(),
-                            stays: old.ends_with('+'),
-                        },
-                    )]),
-                )]),
-            };
-            lists.extend(own);
+            let files = files.split_whitespace().map(at).collect();
+            lists.succeed(&at("c"), &at(old.trim_end_matches('+')), files, old.ends_with('+'));
         }
         let mut builder = Builder::new(&snapshot);
         lists.write(&mut builder).map_err(|(_, problem)| problem)?;
