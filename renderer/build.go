@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"reflect"
 
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
@@ -17,19 +16,30 @@ import (
 //
 // kustomize tells origins by an annotation that takes part in the build, where a patch or a
 // replacement may meet it. Where none can, one build tells both. Elsewhere the objects come from a
-// build without it, and the origins from a second one, as far as that gives the same objects.
+// build without it, and the origins from the one with it, as far as that gives the same objects.
 func render(files tree, wanted request) (answer, error) {
+	var marked *answer
 	if wanted.Origins {
-		if done, ok := atOnce(files, wanted); ok {
-			return done, nil
+		done, ok := atOnce(files, wanted)
+		if ok {
+			return *done, nil
 		}
+		marked = done
 	}
-	v, at, err := prepare(files, wanted)
-	defer v.end()
+	v, at, err := prepare(files, wanted, false)
+	defer func() { v.end() }()
 	if err != nil {
 		return answer{}, explain(err, v)
 	}
 	built, err := build(v, at, wanted.Flux != nil)
+	if v.loose && v.readings > 1 {
+		// The kustomization may be read as a file too.
+		v.end()
+		if v, at, err = prepare(files, wanted, true); err != nil {
+			return answer{}, explain(err, v)
+		}
+		built, err = build(v, at, wanted.Flux != nil)
+	}
 	if err != nil {
 		return answer{}, explain(err, v)
 	}
@@ -41,54 +51,53 @@ func render(files tree, wanted request) (answer, error) {
 		return answer{}, err
 	}
 	if wanted.Origins {
-		result.Origins = origins(v, wanted, at, result.Objects)
+		if marked == nil {
+			marked = markedBuild(v, wanted, at)
+		}
+		result.Origins = marked.originsOf(result.Objects)
 	}
 	return result, nil
 }
 
-// prepare gives the folder that is built, and the files as its build sees them.
-func prepare(files tree, wanted request) (*view, string, error) {
-	v := &view{tree: files, replaced: map[string][]byte{}}
+// prepare gives the folder that is built, and the files as its build sees them; exactly, where anything but kustomize may
+// read the kustomization.
+func prepare(files tree, wanted request, exact bool) (*view, string, error) {
+	v := &view{tree: files, replaced: map[string][]byte{}, exact: exact}
 	at := filepath.Join(mount, wanted.Path)
-	if wanted.Flux == nil || reflect.DeepEqual(*wanted.Flux, fluxSpec{}) {
-		v.top, v.hasTwin = twin(v, at)
-	}
 	var err error
 	if wanted.Flux != nil {
 		err = wanted.Flux.apply(v, at)
+	} else if place, controlled, err := findOrGenerate(v, at); err == nil {
+		v.top, v.hasTwin = twin(v, place, controlled)
 	}
 	v.readings = 0
 	return v, at, err
 }
 
-// atOnce builds with origin annotations; false where it fails, or where anything in the build could
-// tell that they are there.
-func atOnce(files tree, wanted request) (answer, bool) {
-	v, at, err := prepare(files, wanted)
+// atOnce builds with origin annotations, and tells whether that is the answer: it is not where anything in the build
+// could tell that they are there. Nil where it fails.
+func atOnce(files tree, wanted request) (*answer, bool) {
+	v, at, err := prepare(files, wanted, false)
 	defer v.end()
 	if err != nil {
-		return answer{}, false
+		return nil, false
 	}
 	if marked, kept := markOrigins(v, at); !marked || kept {
-		return answer{}, false
+		return nil, false
 	}
-	v.direct, v.readings = true, 0
+	// What is built is judged, and nothing else that was read for it.
+	v.direct, v.readings, v.kustomizations = true, 0, nil
 	built, err := build(v, at, wanted.Flux != nil)
-	// A kustomization that asks for origins is not empty to kustomize, even if it lists nothing.
-	if err != nil || built.Size() == 0 || v.unknown != "" || v.redirected || !v.isQuiet() {
-		return answer{}, false
+	if err != nil || v.unknown != "" {
+		return nil, false
 	}
 	result := answer{Twin: v.hasTwin && v.readings <= 1}
-	for _, res := range built.Resources() {
-		result.Origins = append(result.Origins, readOrigin(res, wanted.Path))
+	// A kustomization that asks for origins is not empty to kustomize, even if it lists nothing, and may be read as a file too.
+	alone := built.Size() > 0 && !v.redirected && v.readings <= 1 && v.isQuiet()
+	if err := result.take(wanted, built, false); err != nil {
+		return nil, false
 	}
-	if err := built.RemoveOriginAnnotations(); err != nil {
-		return answer{}, false
-	}
-	if result.Objects, err = finish(wanted, built); err != nil {
-		return answer{}, false
-	}
-	return result, true
+	return &result, alone
 }
 
 // finish gives the objects as they are applied.
@@ -101,34 +110,49 @@ func finish(wanted request, built resmap.ResMap) ([]json.RawMessage, error) {
 	return encode(built)
 }
 
-// origins builds once more with origin annotations and reads them off; nil where there are none.
-func origins(v *view, wanted request, at string, objects []json.RawMessage) []*origin {
-	result := make([]*origin, len(objects))
+// markedBuild builds once more with origin annotations; nil where there are none.
+func markedBuild(v *view, wanted request, at string) *answer {
 	marked, kept := markOrigins(v, at)
 	if !marked {
-		return result
+		return nil
 	}
 	v.direct = true
 	built, err := build(v, at, wanted.Flux != nil)
-	if err != nil || built.Size() != len(objects) {
-		return result
+	if err != nil {
+		return nil
 	}
-	told := make([]*origin, len(objects))
+	var result answer
+	if err := result.take(wanted, built, kept); err != nil {
+		return nil
+	}
+	return &result
+}
+
+// take reads off origins, takes the annotations away unless they are kept, and gives the objects.
+func (a *answer) take(wanted request, built resmap.ResMap, kept bool) error {
+	a.Origins = make([]*origin, built.Size())
 	for index, res := range built.Resources() {
-		told[index] = readOrigin(res, wanted.Path)
+		a.Origins[index] = readOrigin(res, wanted.Path)
 	}
 	if !kept {
 		if err := built.RemoveOriginAnnotations(); err != nil {
-			return result
+			return err
 		}
 	}
-	again, err := finish(wanted, built)
-	if err != nil {
+	var err error
+	a.Objects, err = finish(wanted, built)
+	return err
+}
+
+// originsOf gives the origins of the objects of a build without annotations that came out the same with them.
+func (a *answer) originsOf(objects []json.RawMessage) []*origin {
+	result := make([]*origin, len(objects))
+	if a == nil || len(a.Objects) != len(objects) {
 		return result
 	}
 	for index := range objects {
-		if bytes.Equal(objects[index], again[index]) {
-			result[index] = told[index]
+		if bytes.Equal(objects[index], a.Objects[index]) {
+			result[index] = a.Origins[index]
 		}
 	}
 	return result

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 mod kept;
+mod segments;
 
 use kept::{cache, kept};
 
@@ -56,9 +57,9 @@ fn compiled(go: &str, cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     kept(&cache.join(format!("{:016x}.wasm", hasher.finish())), || wasm(cache))
 }
 
-/// What is changed in kustomize's module, to build the same with less work: in which file, what, by what. The files
+/// What is changed in kustomize's modules, to build the same with less work: in which file, what, by what. The files
 /// of `_kustomize` say why.
-const CHANGES: [(&str, &str, &str); 25] = [
+const CHANGES: [(&str, &str, &str); 46] = [
     (
         "krusty/kustomizer.go",
         "\tldr, err := fLdr.NewLoader(",
@@ -82,6 +83,13 @@ const CHANGES: [(&str, &str, &str); 25] = [
         "// Merge merges two TransformerConfigs objects into\n// a new TransformerConfig object\nfunc (t *TransformerConfig) Merge(",
         "// merge does as Merge.\nfunc (t *TransformerConfig) merge(",
     ),
+    (
+        "internal/plugins/builtinconfig/transformerconfig.go",
+        "\treturn defaultConfig.DeepCopy()\n",
+        "\treturn defaultsOf(defaultConfig)\n",
+    ),
+    ("types/kustomization.go", "\t\"sigs.k8s.io/yaml\"\n", ""),
+    ("types/kustomization.go", "\tj, err := yaml.YAMLToJSON(y)\n", "\tj, err := ToJSON(y)\n"),
     (
         "internal/target/kusttarget.go",
         "\tfor _, path := range paths {\n\t\t// try loading resource as file",
@@ -183,10 +191,81 @@ const CHANGES: [(&str, &str, &str); 25] = [
         "\t\tif err := target.ApplySmPatch(patch); err != nil {\n\t\t\treturn errors.Wrap(err)\n\t\t}\n",
         "\t\tif err := target.ApplySmPatch(patch); err != nil {\n\t\t\treturn errors.Wrap(err)\n\t\t}\n\t\tresmap.Patched(m, target)\n",
     ),
+    ("resource/factory.go", "\tnodes, err := kio.FromBytes(b)\n", "\tnodes, err := fromBytes(b)\n"),
+    (
+        "internal/git/repospec.go",
+        "func extractUsername(s string) (string, string) {\n\tvar userRegexp = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9-]*)@`)\n",
+        "var userRegexp = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9-]*)@`)\n\nfunc extractUsername(s string) (string, string) {\n",
+    ),
+    ("../kyaml/yaml/compatibility.go", "\nfunc IsValueNonString(", "\nfunc isValueNonString("),
+    ("../kyaml/openapi/openapi.go", "\t\"reflect\"\n", ""),
+    (
+        "../kyaml/openapi/openapi.go",
+        "\treturn reflect.DeepEqual(*rs.Schema, spec.Schema{})\n",
+        "\treturn isZero(rs.Schema)\n",
+    ),
+    (
+        "../kyaml/yaml/walk/walk.go",
+        "\t\tfm := fieldmeta.FieldMeta{}\n",
+        "\t\t// What stands in no comment is not there.\n\t\tif r.YNode().LineComment == \"\" && r.YNode().HeadComment == \"\" {\n\t\t\tcontinue\n\t\t}\n\t\tfm := fieldmeta.FieldMeta{}\n",
+    ),
+    (
+        "internal/target/kusttarget.go",
+        "\tvar result types.Kustomization\n\tb, _ := json.Marshal(*kt.kustomization)\n\tjson.Unmarshal(b, &result)\n\treturn result\n",
+        "\t// Nobody changes it.\n\treturn *kt.kustomization\n",
+    ),
+    ("internal/target/kusttarget.go", "\t\"encoding/json\"\n", ""),
+    (
+        "internal/target/kusttarget.go",
+        "\tif c != nil {\n\t\ty, err = yaml.Marshal(c)\n",
+        concat!(
+            "\tif c != nil {\n\t\tif y = types.Plain(c); y != nil && p.Config(resmap.NewPluginHelpers(kt.ldr, kt.validator, kt.rFactory, kt.pLdr.Config()), y) == nil {\n",
+            "\t\t\treturn nil\n\t\t}\n\t\t// What goes wrong is told with YAML.\n\t\ty, err = yaml.Marshal(c)\n",
+        ),
+    ),
+    (
+        "internal/builtins/PatchTransformer.go",
+        "\tif err := yaml.Unmarshal(c, p); err != nil {\n",
+        "\tif err := types.Unmarshal(c, p); err != nil {\n",
+    ),
+    ("internal/builtins/PatchTransformer.go", "\t\"sigs.k8s.io/yaml\"\n", ""),
+    (
+        "types/selector.go",
+        "func NewSelectorRegex(s *Selector) (*SelectorRegex, error) {\n",
+        "func NewSelectorRegex(s *Selector) (*SelectorRegex, error) {\n\tregexp := patterns{}\n",
+    ),
+    (
+        "internal/builtins/PatchTransformer.go",
+        "\t\tjsonOps, err := yaml.YAMLToJSON(in)\n",
+        "\t\tjsonOps, err := types.ToJSON(in)\n",
+    ),
+    ("../kyaml/kio/byteio_reader.go", "\t\tyamlSeparatorRegexp := regexp.MustCompile(`\\n---.*\\n`)\n", ""),
+    (
+        "../kyaml/kio/byteio_reader.go",
+        "func splitDocuments(s string)",
+        "var yamlSeparatorRegexp = regexp.MustCompile(`\\n---.*\\n`)\n\nfunc splitDocuments(s string)",
+    ),
+    (
+        "../kyaml/yaml/walk/map.go",
+        "\tfor _, key := range l.fieldNames() {\n",
+        "\tfor _, key := range l.fieldNames() {\n\t\tif keeps && l.stays(key) {\n\t\t\tcontinue\n\t\t}\n",
+    ),
+    (
+        "../kyaml/yaml/walk/map.go",
+        "\t// recursively set the field values on the map\n",
+        "\tkeeps := l.Keeps()\n\t// recursively set the field values on the map\n",
+    ),
+    (
+        "../kyaml/yaml/walk/map.go",
+        "\tif node == nil {\n\t\treturn nil, nil\n\t}\n",
+        "\tif node == nil {\n\t\treturn nil, nil\n\t}\n\tif isUncommented(node) {\n\t\treturn node.Value, nil\n\t}\n",
+    ),
 ];
 
-/// Where the files of `_kustomize` belong in kustomize's module.
-const ADDITIONS: [(&str, &str); 9] = [
+/// Where the files of `_kustomize` belong in kustomize's modules; beside these is the program.
+const ADDITIONS: [(&str, &str); 17] = [
+    ("anchor.go", "resource"),
+    ("json.go", "types"),
     ("memo.go", "internal/target"),
     ("copy.go", "internal/accumulator"),
     ("intersection.go", "internal/accumulator"),
@@ -196,9 +275,18 @@ const ADDITIONS: [(&str, &str); 9] = [
     ("named.go", "resmap"),
     ("mark.go", "internal/target"),
     ("merge.go", "internal/plugins/builtinconfig"),
+    ("keep.go", "../kyaml/yaml/walk"),
+    ("keeps.go", "../kyaml/yaml/merge2"),
+    ("nonstring.go", "../kyaml/yaml"),
+    ("patterns.go", "types"),
+    ("zero.go", "../kyaml/openapi"),
+    ("program.go", ".."),
 ];
 
 const KUSTOMIZE: &str = "sigs.k8s.io/kustomize/api";
+
+/// The modules that are changed, and the folders of their copies.
+const MODULES: [(&str, &str); 2] = [(KUSTOMIZE, "kustomize"), ("sigs.k8s.io/kustomize/kyaml", "kyaml")];
 
 /// Which packages of Go's library are replaced by a file of `_std`, which says why.
 const STUBS: [(&str, &str); 1] = [("net/http", "http.go")];
@@ -217,17 +305,19 @@ fn overlay(folder: &Path) -> Result<String, Box<dyn Error>> {
     Ok(format!("{{\"Replace\": {{{}}}}}", lines.join(",\n")))
 }
 
-/// Puts the Go program into a folder, beside kustomize's module with its changes.
+/// Puts the Go program into a folder, beside kustomize's modules with their changes.
 fn lay_out(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let kustomize = folder.join("kustomize");
-    fs::create_dir_all(&kustomize)?;
+    fs::create_dir_all(folder)?;
     for source in sources()?.iter().filter(|source| source.parent() == Some(Path::new("."))) {
         fs::copy(source, folder.join(source.file_name().unwrap_or_default()))?;
     }
-    let downloaded = go(folder, &["mod", "download", "-json", KUSTOMIZE])?;
-    let told = downloaded.lines().find_map(|line| line.trim().strip_prefix("\"Dir\": \""));
-    let module = told.and_then(|told| told.strip_suffix("\",")).ok_or("go mod download names no folder")?;
-    copy_module(Path::new(module), &kustomize)?;
+    for (module, place) in MODULES {
+        let downloaded = go(folder, &["mod", "download", "-json", module])?;
+        let told = downloaded.lines().find_map(|line| line.trim().strip_prefix("\"Dir\": \""));
+        let from = told.and_then(|told| told.strip_suffix("\",")).ok_or("go mod download names no folder")?;
+        copy_module(Path::new(from), &folder.join(place))?;
+    }
+    let kustomize = folder.join("kustomize");
     for (file, old, new) in CHANGES {
         let text = fs::read_to_string(kustomize.join(file))?;
         if text.matches(old).count() != 1 {
@@ -238,7 +328,9 @@ fn lay_out(folder: &Path) -> Result<(), Box<dyn Error>> {
     for (name, place) in ADDITIONS {
         fs::copy(Path::new("_kustomize").join(name), kustomize.join(place).join(name))?;
     }
-    go(folder, &["mod", "edit", "-replace", &format!("{KUSTOMIZE}=./kustomize")])?;
+    for (module, place) in MODULES {
+        go(folder, &["mod", "edit", "-replace", &format!("{module}=./{place}")])?;
+    }
     Ok(())
 }
 
@@ -276,7 +368,7 @@ fn go(folder: &Path, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
 /// Saves the compiler an eighth of its time, for what the linker leaves out.
 const NO_DEBUGGING: &str = "-gcflags=all=-dwarf=false";
 
-/// Compiles the Go program to WebAssembly.
+/// Compiles the Go program to WebAssembly of few segments of data.
 fn wasm(cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let out = cache.join(format!("{}.go-build", std::process::id()));
     let folder = cache.join(format!("{}.go", std::process::id()));
@@ -314,7 +406,7 @@ fn wasm(cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     }
     let content = fs::read(&out)?;
     fs::remove_file(&out)?;
-    Ok(content)
+    Ok(segments::joined(&content).unwrap_or(content))
 }
 
 /// Tells Go's version, or why there is none.
@@ -338,7 +430,7 @@ fn version_of_kustomize() -> Result<String, Box<dyn Error>> {
 /// Lists what the Go program is made of, sorted.
 fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     // How it is compiled stands here.
-    let mut found = vec![PathBuf::from("build.rs")];
+    let mut found = vec![PathBuf::from("build.rs"), PathBuf::from("segments.rs")];
     for path in [".", "_kustomize", "_std"]
         .into_iter()
         .flat_map(|folder| files(Path::new(folder)).unwrap_or_default())

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -55,7 +57,8 @@ type commonMetadata struct {
 	Annotations map[string]string `json:"annotations"`
 }
 
-// apply puts the kustomization that the controller would write into the view.
+// apply puts the kustomization that the controller would write into the view, and looks for the twin where nothing is merged
+// into the folder's own.
 func (spec *fluxSpec) apply(v *view, at string) error {
 	if !v.IsDir(at) {
 		return fmt.Errorf("kustomization path not found: %s is no folder", at)
@@ -85,12 +88,40 @@ func (spec *fluxSpec) apply(v *view, at string) error {
 	if len(spec.BuildMetadata) > 0 {
 		settings.BuildMetadata = spec.BuildMetadata
 	}
-	content, err := yaml.Marshal(settings)
+	content, err := spec.marshal(v, settings)
 	if err != nil {
 		return err
 	}
-	v.replaced[place] = content
+	if reflect.DeepEqual(*spec, fluxSpec{}) {
+		v.top, v.hasTwin = twin(v, place, settings)
+	}
+	v.replaced[place], v.top = content, place
 	return nil
+}
+
+// marshal gives the kustomization that the controller would write. As JSON that takes half the time, and reading it too: what
+// is read as a kustomization alone, as nearly all are, may be either.
+func (spec *fluxSpec) marshal(v *view, settings types.Kustomization) ([]byte, error) {
+	if !v.exact {
+		if content, err := json.Marshal(settings); err == nil && written(content) {
+			v.loose = true
+			return content, nil
+		}
+	}
+	return yaml.Marshal(settings)
+}
+
+// unmarshal reads a kustomization as the controller does. That reads text where there should be text, even if it looks like
+// a number; where none does, it is as others read it, who may have done so already.
+func unmarshal(content []byte, settings *types.Kustomization) error {
+	if text, err := toJSON(content); err == nil {
+		found := *settings
+		if json.Unmarshal(text, &found) == nil {
+			*settings = found
+			return nil
+		}
+	}
+	return yaml.Unmarshal(content, settings)
 }
 
 // findOrGenerate gives the folder's kustomization, or one that lists what lies in the folder, and
@@ -106,7 +137,7 @@ func findOrGenerate(v *view, at string) (string, types.Kustomization, error) {
 		}
 		content, err := v.ReadFile(place)
 		if err == nil {
-			err = yaml.Unmarshal(content, &settings)
+			err = unmarshal(content, &settings)
 		}
 		if len(settings.Resources) == 0 {
 			// The controller does so to keep kustomize from refusing an empty kustomization.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -58,7 +59,8 @@ func markOrigins(v *view, at string) (marked, kept bool) {
 		if err != nil {
 			return false, false
 		}
-		v.replaced[place] = changed
+		written(changed)
+		v.replaced[place], v.top = changed, place
 		// With any of its metadata kustomize notes transformers too, which the build could read.
 		v.originsOnly = len(settings.BuildMetadata) == 0
 		return true, false
@@ -123,8 +125,14 @@ func withoutLinks(v *view, at string, content []byte) []byte {
 // folderFields are the fields of a kustomization that may name folders to build.
 var folderFields = []string{"resources", "bases", "components"}
 
+// toJSON gives a kustomization as JSON; another takes its place where the program is compiled (build.rs).
+var toJSON = yaml.YAMLToJSON
+
+// written tells whether JSON that was just written may stand in place of YAML; another takes its place as well.
+var written = func([]byte) bool { return false }
+
 func decode(content []byte) (map[string]any, error) {
-	text, err := yaml.YAMLToJSON(content)
+	text, err := toJSON(content)
 	if err != nil {
 		return nil, err
 	}
@@ -132,5 +140,8 @@ func decode(content []byte) (map[string]any, error) {
 	decoder.UseNumber()
 	var fields map[string]any
 	err = decoder.Decode(&fields)
+	if err == nil && fields == nil {
+		err = errors.New("it is empty")
+	}
 	return fields, err
 }

@@ -29,13 +29,22 @@ type kustomization struct {
 	content []byte
 }
 
-var (
-	// loud are words of which one stands in each kustomization that has any field which may read
-	// annotations. Field names are read in any case.
-	loud = regexp.MustCompile(`(?i)patch|fields|replacements|vars|transformers|validators|generators|helm|crds|openapi|configurations|buildmetadata`)
-	// escaped finds keys that may be others than they look.
-	escaped = regexp.MustCompile(`\\[xuU][^"\n]*"[ \t\r\n]*:`)
-)
+// loud are words of which one stands in each kustomization that has any field which may read annotations.
+var loud = [][]byte{
+	[]byte("patch"), []byte("fields"), []byte("replacements"), []byte("vars"), []byte("transformers"), []byte("validators"),
+	[]byte("generators"), []byte("helm"), []byte("crds"), []byte("openapi"), []byte("configurations"), []byte("buildmetadata"),
+}
+
+// isLoud tells whether one of these words stands there. Field names are read in any case (encoding/json, foldName), where
+// two letters that are none of ASCII count as s and k.
+func isLoud(content []byte) bool {
+	lower := bytes.ToLower(content)
+	return bytes.Contains(content, []byte("\u017f")) || bytes.Contains(content, []byte("\u212a")) ||
+		slices.ContainsFunc(loud, func(word []byte) bool { return bytes.Contains(lower, word) })
+}
+
+// escaped finds keys that may be others than they look.
+var escaped = regexp.MustCompile(`\\[xuU][^"\n]*"[ \t\r\n]*:`)
 
 // hasEscapedKeys tells whether there may be keys that are others than they look.
 func hasEscapedKeys(content []byte) bool {
@@ -49,7 +58,7 @@ func mayHash(content []byte) bool {
 }
 
 func (k kustomization) isQuiet(v *view) bool {
-	if !loud.Match(k.content) {
+	if !isLoud(k.content) {
 		return true
 	}
 	settings, err := read(k.content)
@@ -81,7 +90,7 @@ func (k kustomization) isQuiet(v *view) bool {
 		}
 	}
 	for _, patch := range append(settings.PatchesJson6902, settings.Patches...) {
-		if patch.Target != nil && patch.Target.AnnotationSelector != "" {
+		if patch.Target != nil && mayMeet(patch.Target.AnnotationSelector) {
 			return false
 		}
 		content := []byte(patch.Patch)
@@ -96,6 +105,10 @@ func (k kustomization) isQuiet(v *view) bool {
 	}
 	return true
 }
+
+// mayMeet tells whether a selector of annotations may speak of those that are set for origins. It goes by the keys that it
+// names and by no other (k8s.io/apimachinery/pkg/labels, Requirement.Matches), and spells them as they are.
+func mayMeet(selector string) bool { return strings.Contains(selector, "config.kubernetes.io/") }
 
 // isQuietPatch tells whether a patch does the same to an object with another annotation.
 func isQuietPatch(content []byte) bool {
@@ -166,9 +179,25 @@ func isQuietStep(step any) bool {
 		}
 		place, ok := value.(string)
 		if !ok || !strings.HasPrefix(place, "/") || place == "/metadata" ||
-			strings.HasPrefix(place, "/metadata/annotations") {
+			strings.HasPrefix(place, annotated) && !(fields["op"] == "remove" && isOther(place)) {
 			return false
 		}
 	}
 	return true
+}
+
+const (
+	// annotated is where a JSON patch finds the annotations.
+	annotated = "/metadata/annotations"
+	// Those that come with origins (kustomize/api/internal/utils/annotations.go).
+	originAnnotation      = "config.kubernetes.io/origin"
+	transformerAnnotation = "alpha.config.kubernetes.io/transformations"
+)
+
+// isOther tells whether a path leads to one annotation that does not come with origins. To remove it fails where there is
+// none of that name (github.com/evanphx/json-patch, partialDoc.remove), whatever other ones there are.
+func isOther(place string) bool {
+	key, found := strings.CutPrefix(place, annotated+"/")
+	key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
+	return found && key != originAnnotation && key != transformerAnnotation
 }

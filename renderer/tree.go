@@ -53,6 +53,8 @@ type view struct {
 	replaced map[string][]byte
 	// direct tells that kustomizations are read with links in what they name followed.
 	direct bool
+	// exact tells that the controller's kustomization stands there as it writes it, and loose that it does not.
+	exact, loose bool
 	// originsOnly tells that the kustomization asks for origins only because it was changed to.
 	originsOnly bool
 	// unknown is the first large file that was to be read.

@@ -7,15 +7,14 @@ import (
 )
 
 // twin tells whether kustomize alone and kustomize-controller, for a Flux Kustomization without any
-// field, build the folder from the same kustomization; and the file that holds it.
+// field, build the folder from the same kustomization, which the controller reads so; and the file that holds it.
 //
 // The controller reads the file more leniently, writes it anew (fluxcd/pkg/kustomize,
 // Generator.WriteFile) and gives the result to kustomize. Where both readings hold the same, all that
 // follows is the same, unless the file is also read as a file: view.readings tells.
-func twin(v *view, at string) (string, bool) {
-	place, controlled, err := findOrGenerate(v, at)
+func twin(v *view, place string, controlled types.Kustomization) (string, bool) {
 	// The controller adds a schema to the built-in one, and does not build from an empty list.
-	if err != nil || len(controlled.Resources) == 0 || len(controlled.OpenAPI) > 0 {
+	if len(controlled.Resources) == 0 || len(controlled.OpenAPI) > 0 {
 		return place, false
 	}
 	if found, target := v.stat(place); found != file || target != place {

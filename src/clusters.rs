@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::delivery::{Cluster, Hold, Holds, Model, Reached, Reason};
+use crate::repo::FluxKustomization;
+use crate::repo::flux::variables;
 use crate::spec::Spec;
+use crate::text::json_schema::{answers, list, nullable, object, text as text_schema, truth};
 
 /// The version of the JSON.
 const VERSION: u64 = 1;
@@ -16,8 +19,9 @@ const VERSION: u64 = 1;
 /// `gated` is the type whose window holds a Flux Kustomization back; where no spec says the type, it is the CronJob that
 /// suspends it. A cluster of which no Flux Kustomization is in Git has no roots. `proposed` is true where nothing in
 /// Git says what the roots are. `kubeConfig` has the secret or the ConfigMap by which a Flux Kustomization is applied to
-/// another cluster. `error` is why a build fails. What is brought by such a build is not `certain`: it is what files say,
-/// without the patches and variables that the build would add.
+/// another cluster. `sourceKnown` is false where the source is not in Git and may be any repository. `error` is why a build
+/// fails. What is brought by such a build is not `certain`: it is what files say, without the patches and variables that the
+/// build would add.
 pub fn json(model: &Model, spec: Option<&Spec>) -> Value {
     let belief = Belief::new(model, spec);
     let clusters = belief.clusters().into_iter().map(|(name, cluster)| {
@@ -39,6 +43,43 @@ pub fn json(model: &Model, spec: Option<&Spec>) -> Value {
     })
 }
 
+/// Returns the JSON Schema (draft 2020-12) of what `clusters --format json` prints; [`json()`] says what its fields mean.
+pub fn schema() -> Value {
+    let kustomization = object(vec![
+        ("namespace", text_schema()),
+        ("name", text_schema()),
+        ("path", nullable(text_schema())),
+        ("appliedBy", nullable(text_schema())),
+        (
+            "source",
+            object(vec![("kind", text_schema()), ("namespace", text_schema()), ("name", text_schema())]),
+        ),
+        ("sourceKnown", truth()),
+        ("prune", truth()),
+        ("suspend", truth()),
+        ("gated", nullable(text_schema())),
+        ("error", nullable(text_schema())),
+        ("certain", truth()),
+        ("kubeConfig", nullable(text_schema())),
+        ("alive", truth()),
+    ]);
+    let cluster = object(vec![
+        ("name", text_schema()),
+        ("roots", list(text_schema())),
+        ("proposed", truth()),
+        ("kustomizations", list(kustomization)),
+    ]);
+    let not_alive = object(vec![("path", text_schema()), ("kind", text_schema()), ("name", text_schema())]);
+    answers(
+        "clusters",
+        object(vec![
+            ("version", json!({ "const": VERSION })),
+            ("clusters", list(cluster)),
+            ("notAlive", list(not_alive)),
+        ]),
+    )
+}
+
 fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
     let one = |one: &Reached| {
         let hold = belief.hold(cluster, one);
@@ -49,6 +90,7 @@ fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
             "path": one.path.as_ref().map(|path| path.to_string()),
             "appliedBy": one.applied_by.as_ref().map(|(namespace, name)| format!("{namespace}/{name}")),
             "source": { "kind": source.kind, "namespace": source.namespace, "name": source.name },
+            "sourceKnown": !cluster.unknown.contains(&source),
             "prune": one.value["spec"]["prune"] == true,
             "suspend": one.value["spec"]["suspend"] == true,
             "gated": hold.as_ref().and_then(Hold::name),
@@ -81,6 +123,9 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
                 None => format!("{} of {} {}", path_of(one), source.kind, source.name),
             };
             let mut facts = vec![path];
+            if one.path.is_none() && cluster.unknown.contains(&source) {
+                facts.push("which is not in Git and may be any repository".to_owned());
+            }
             let hold = belief.hold(cluster, one);
             facts.extend(hold.as_ref().and_then(Hold::name).map(|gated| format!("gated by {gated}")));
             if !one.remote.is_empty() {
@@ -101,7 +146,13 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
     if !model.unlisted.is_empty() {
         text.push_str("not alive: no cluster gets them\n");
         for one in &model.unlisted {
-            text.push_str(&format!("  {}  {}\n", one.file, one.name));
+            let lacking = lacking(one);
+            let lacking = if lacking.is_empty() {
+                String::new()
+            } else {
+                format!(", nothing in Git fills {}", lacking.join(", "))
+            };
+            text.push_str(&format!("  {}  {}{lacking}\n", one.file, one.name));
         }
         if let Some((one, top)) = model.inner_top() {
             text.push_str(&format!(
@@ -110,7 +161,24 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
             ));
         }
     }
+    if text.is_empty() {
+        text.push_str("no cluster: no Flux Kustomization is in Git\n");
+    }
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
+}
+
+/// Returns the variables in what names a Flux Kustomization and its folder: without their values no cluster takes it.
+fn lacking(one: &FluxKustomization) -> Vec<&str> {
+    let metadata = &one.value["metadata"];
+    let mut found = Vec::new();
+    for value in [&metadata["name"], &metadata["namespace"], one.spec("path")] {
+        for variable in variables(value.as_str().unwrap_or_default()) {
+            if !found.contains(&variable) {
+                found.push(variable);
+            }
+        }
+    }
+    found
 }
 
 fn path_of(one: &Reached) -> &str {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
-use crate::delivery::{Apps, Input, Readers};
+use crate::delivery::{Apps, Input, Readers, children};
 use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
@@ -15,7 +15,10 @@ use crate::explain::applying::Appliers;
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
 use crate::render::{Object, Origin};
+use crate::repo::FluxKustomization;
 use crate::repo::manifest::{ObjectId, manifests, objects};
+use crate::text::did_you_mean_path;
+use crate::text::json_schema::{answers, list, nullable, object, text, truth};
 
 /// One object of a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,6 +104,34 @@ impl Read {
     }
 }
 
+/// Returns the JSON Schema (draft 2020-12) of what `explain --format json` prints.
+pub fn schema() -> Value {
+    let name = || nullable(object(vec![("namespace", text()), ("name", text())]));
+    let consumers = || {
+        list(object(vec![
+            ("cluster", text()),
+            ("entryPoint", text()),
+            ("app", text()),
+            ("kustomization", name()),
+            ("heldBy", nullable(text())),
+        ]))
+    };
+    let explained = object(vec![
+        ("object", text()),
+        ("live", nullable(text())),
+        ("kind", text()),
+        ("namespace", nullable(text())),
+        ("name", text()),
+        ("type", text()),
+        ("window", truth()),
+        ("reason", text()),
+        ("origin", text()),
+        ("consumers", consumers()),
+    ]);
+    let read = object(vec![("file", text()), ("consumers", consumers())]);
+    answers("explain", object(vec![("objects", list(explained)), ("files", list(read))]))
+}
+
 /// What is to be said of a file or folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
@@ -123,38 +154,103 @@ pub struct Explanation {
 /// When nothing stands at the path.
 pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error> {
     if input.snapshot.entry(path).is_none() && !input.snapshot.is_dir(path) {
+        let folders = input.model.graph.folders().map(RepoPath::as_str);
+        let files = input.snapshot.entries().map(|(file, _)| file.as_str());
+        let near = did_you_mean_path(path.as_str(), folders.chain(files));
         return Err(Error::invalid(
-            Diagnostic::error(format!("nothing stands at {path}"))
-                .at(Place::file(path.clone()))
-                .help("name a file or folder relative to the folder of the spec"),
+            Diagnostic::error(format!("nothing stands at {path}")).at(Place::file(path.clone())).help(
+                near.unwrap_or_else(|| match is_of_kind(path) {
+                    true => "name the file or folder of the object, or its app or Flux Kustomization by name"
+                        .to_owned(),
+                    false => "name a file or folder relative to the folder of the spec".to_owned(),
+                }),
+            ),
         ));
     }
+    Ok(explained(input, Asked::At(path))?.unwrap_or_default())
+}
+
+/// Tells whether it is an object rather than a path, as `Deployment/web`.
+fn is_of_kind(path: &RepoPath) -> bool {
+    let mut segments = path.segments();
+    let is_kind = |kind: &str| kind.starts_with(|c: char| c.is_ascii_uppercase());
+    segments.next().is_some_and(is_kind) && segments.count() == 1
+}
+
+/// As [`explain`], of every object that an app brings, or a Flux Kustomization of that name; `None` where nothing is called
+/// so.
+///
+/// # Errors
+///
+/// As [`explain`].
+pub fn explain_app(input: &Input<'_>, name: &str) -> Result<Option<Explanation>, Error> {
+    explained(input, Asked::App(name))
+}
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    /// What stands at a path, or an entry point there builds.
+    At(&'a RepoPath),
+    /// What an app brings.
+    App(&'a str),
+}
+
+/// Returns the apps of an entry point that a name means; the empty one where it means the entry point with all that it
+/// builds.
+fn named_in(input: &Input<'_>, entry: &EntryPoint, name: &str) -> BTreeSet<String> {
+    if input.model.name_of(entry) == name || input.model.flux_of(entry).any(|flux| flux.name == name) {
+        return BTreeSet::from([String::new()]);
+    }
+    let Some(list) = input.model.graph.get(&entry.path) else { return BTreeSet::new() };
+    let all = children(input.model, entry, list).0.into_iter();
+    all.filter(|child| child.is_named(name)).map(|child| child.app).collect()
+}
+
+/// Explains what is asked for; `None` where it is an app that no entry point has.
+fn explained(input: &Input<'_>, question: Asked<'_>) -> Result<Option<Explanation>, Error> {
     let sides = input.sides();
     let (lone, live) = (Lone::of(input, &sides), input.live(&sides));
+    let named = |entry: &EntryPoint| match question {
+        Asked::App(name) => named_in(input, entry, name),
+        Asked::At(_) => BTreeSet::new(),
+    };
     // An entry point is explained with all that it builds, wherever that stands.
-    let is_asked = |entry: &EntryPoint, object: &Object| {
-        let stands_there = |origin: &Origin| entry.path.is_within(path) || origin.path.is_within(path);
-        object.origin.as_ref().is_some_and(stands_there)
+    let is_asked = |entry: &EntryPoint, object: &Object, apps: &Apps| {
+        let is_named = || {
+            let named = named(entry);
+            named.contains("") || apps.bringing(object).is_some_and(|app| named.contains(app))
+        };
+        object.origin.as_ref().is_some_and(|origin: &Origin| match question {
+            Asked::At(path) => entry.path.is_within(path) || origin.path.is_within(path),
+            Asked::App(_) => is_named(),
+        })
     };
     let mut asked = Vec::new();
     let mut failed = BTreeSet::new();
+    let mut is_known = false;
     for entry in input.model.all_entries() {
         // The entry point from before a split builds the same objects as its sides: who applies them is told.
         let is_applied = !entry.flux.is_empty() || entry.through.is_some();
         let is_side = sides.get(&entry.path).is_some_and(|(whole, _)| input.model.entry(whole).is_some());
         let is_doubled = !is_applied && (is_side || live.contains(&entry.path));
-        if is_doubled {
+        if is_doubled || matches!(question, Asked::App(_)) && named(entry).is_empty() {
             continue;
         }
+        is_known = true;
         // Whoever applies it may see other files.
         for artifact in input.model.artifacts_over(entry) {
             let Ok(typed) = input.located_entry(entry, artifact) else {
                 failed.insert(entry.path.clone());
                 continue;
             };
-            let typed = lone.settle(&entry.path, typed);
-            if typed.objects.iter().any(|object| is_asked(entry, object)) {
-                asked.push((entry, artifact, typed, Apps::of(input.model, entry)));
+            let (typed, apps) = (lone.settle(&entry.path, typed), Apps::of(input.model, entry));
+            let brings = || match question {
+                Asked::At(path) => input.model.flux_of(entry).any(|flux| brings(flux, path)),
+                Asked::App(_) => false,
+            };
+            if typed.objects.iter().any(|object| is_asked(entry, object, &apps)) || brings() {
+                asked.push((entry, artifact, typed, apps));
             }
         }
     }
@@ -164,14 +260,24 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
         let named = input.spec.types.iter().find(|one| one.name.value == name);
         named.is_some_and(|one| !one.is_real_time())
     };
+    // What a root builds with an entry point in it is told with that.
+    let mut inner: BTreeMap<&RepoPath, BTreeSet<ObjectId>> = BTreeMap::new();
+    for (entry, _, typed, _) in &asked {
+        if let Some(root) = entry.through.as_ref().filter(|root| **root != entry.path) {
+            inner.entry(root).or_default().extend(typed.ids());
+        }
+    }
+    let is_inner = |entry: &EntryPoint, object: &Object| {
+        let ids = inner.get(&entry.path).filter(|_| entry.role == Role::Bootstrap);
+        ids.is_some_and(|ids| ids.contains(&ObjectId::of(&object.value)))
+    };
     // One line for each object with one origin and one type, whoever builds it.
     let mut found: BTreeMap<Key, Vec<Consumer>> = BTreeMap::new();
     for (entry, artifact, typed, apps) in &asked {
         for applying in appliers.of_entry(entry).into_iter().filter(|one| one.artifact == *artifact) {
             for (object, classified) in typed.objects.iter().zip(&typed.types) {
-                let Some(origin) = object.origin.as_ref().filter(|_| is_asked(entry, object)) else {
-                    continue;
-                };
+                let is_told = || is_asked(entry, object, apps) && !is_inner(entry, object);
+                let Some(origin) = object.origin.as_ref().filter(|_| is_told()) else { continue };
                 let app = apps.bringing(object).unwrap_or_default().to_owned();
                 let (change_type, reason) = match entry.role {
                     Role::Bootstrap => undivided(input),
@@ -182,12 +288,25 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
                 let key = (origin.path.clone(), id, live, change_type, reason, has_window);
                 found.entry(key).or_default().push(Consumer { app, ..applying.consumer.clone() });
             }
+            for one in applying.added(&typed.objects).filter(|one| is_asked(entry, &one.object, apps)) {
+                let Some(origin) = &one.object.origin else { continue };
+                let classified = classified(input, &one.object.value, &origin.path)?;
+                let (change_type, reason) = words(input, &classified);
+                let (id, live) = ((*one.id).clone(), (*one.live).clone());
+                let has_window = has_window(&change_type);
+                let key = (origin.path.clone(), id, live, change_type, reason, has_window);
+                found.entry(key).or_default().push(applying.consumer.clone());
+            }
         }
     }
     let of = |((origin, id, live, change_type, reason, has_window), consumers): (Key, Vec<Consumer>)| {
         Explained { id, live, has_window, change_type, reason, origin, consumers }
     };
     let mut explained: Vec<Explained> = found.into_iter().map(of).collect();
+    let Asked::At(path) = question else {
+        let failed = failed.into_iter().collect();
+        return Ok(is_known.then_some(Explanation { failed, objects: explained, files: Vec::new() }));
+    };
     let readers = Readers::of(input.model);
     let mut files = Vec::new();
     for file in unbuilt(input, path, &explained) {
@@ -206,7 +325,20 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
     let reading: BTreeSet<&RepoPath> =
         asked.flat_map(|file| readers.reading(file)).map(|reader| &reader.path).collect();
     failed.retain(|folder| reading.contains(folder));
-    Ok(Explanation { failed: failed.into_iter().collect(), objects: explained, files })
+    Ok(Some(Explanation { failed: failed.into_iter().collect(), objects: explained, files }))
+}
+
+/// Tells whether `spec.components` of a Flux Kustomization take in something at a path.
+fn brings(flux: &FluxKustomization, path: &RepoPath) -> bool {
+    flux.components().any(|component| component.is_within(path) || path.is_within(&component))
+}
+
+/// Finds the type of an object by its file, as whoever brings it brings no app.
+fn classified(input: &Input<'_>, object: &Value, file: &RepoPath) -> Result<Classified, Error> {
+    let relative = file.relative_to(&input.spec.folder());
+    classify(input.spec, object, Context { path: Some(&relative), ..Context::default() }).map_err(|error| {
+        Error::invalid(Diagnostic::error(error.message).at(Place::file(file.clone())).help(error.help))
+    })
 }
 
 /// What tells objects apart: the file, the ids, the type, why it is that and whether its windows count.
@@ -227,7 +359,6 @@ fn unbuilt(input: &Input<'_>, path: &RepoPath, explained: &[Explained]) -> Vec<R
 }
 
 fn as_written(input: &Input<'_>, file: &RepoPath, consumers: &[Consumer]) -> Result<Vec<Explained>, Error> {
-    let relative = file.relative_to(&input.spec.folder());
     let documents = input.snapshot.file(file).and_then(manifests).unwrap_or_default();
     let mut found = Vec::new();
     for object in documents.iter().flat_map(|document| objects(&document.value)) {
@@ -236,14 +367,7 @@ fn as_written(input: &Input<'_>, file: &RepoPath, consumers: &[Consumer]) -> Res
         if ![&object["kind"], &object["apiVersion"], &object["metadata"]["name"]].into_iter().all(is_said) {
             continue;
         }
-        let classified = classify(
-            input.spec,
-            object,
-            Context { path: Some(&relative), ..Context::default() },
-        )
-        .map_err(|error| {
-            Error::invalid(Diagnostic::error(error.message).at(Place::file(file.clone())).help(error.help))
-        })?;
+        let classified = classified(input, object, file)?;
         let (change_type, reason) = words(input, &classified);
         let id = ObjectId::of(object);
         found.push(Explained {
@@ -284,3 +408,6 @@ fn words(input: &Input<'_>, classified: &Classified) -> (String, String) {
     };
     (input.spec.types[classified.change_type].name.value.clone(), reason)
 }
+
+#[cfg(test)]
+mod tests;

@@ -27,6 +27,12 @@ pub const CALENDAR_EVENTS: usize = 10_000;
 /// object of one and a half.
 pub const TABLE_LINES: usize = 4_000;
 
+/// How many Flux Kustomizations may bring each other, one after the other.
+pub const KUSTOMIZATIONS_DEPTH: usize = 64;
+
+/// The most Flux Kustomizations of a cluster.
+pub const KUSTOMIZATIONS: usize = 50_000;
+
 /// The most memory of one build, in bytes.
 pub const BUILD_MEMORY: usize = 1 << 30;
 
@@ -72,6 +78,8 @@ mod tests {
             ("depth of YAML", number(YAML_DEPTH)),
             ("events of a calendar file", number(CALENDAR_EVENTS)),
             ("open times in a table", number(TABLE_LINES)),
+            ("Flux Kustomizations that bring each other", number(KUSTOMIZATIONS_DEPTH)),
+            ("Flux Kustomizations of a cluster", number(KUSTOMIZATIONS)),
             ("memory of a build", mib(BUILD_MEMORY as u64)),
             ("memory of all builds together", mib(BUILDS_MEMORY as u64)),
             ("processor time of a build", format!("{} s", BUILD_TIME.as_secs())),

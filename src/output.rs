@@ -178,6 +178,11 @@ impl Output {
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     }
 
+    /// Tells whether people asked for quiet.
+    pub fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Prints a line for people, unless they asked for quiet.
     pub fn say(&self, line: &str) {
         if !self.quiet {
@@ -187,11 +192,18 @@ impl Output {
 
     /// Prints diagnostics; of a quiet run only errors.
     pub fn diagnostics(&self, diagnostics: &[Diagnostic]) {
-        let shown: Vec<Diagnostic> = diagnostics
-            .iter()
-            .filter(|diagnostic| !self.quiet || diagnostic.severity == Severity::Error)
-            .cloned()
-            .collect();
+        self.at_least(Severity::Error, diagnostics);
+    }
+
+    /// Prints why something was not done; of a quiet run errors and warnings.
+    pub fn refusals(&self, diagnostics: &[Diagnostic]) {
+        self.at_least(Severity::Warning, diagnostics);
+    }
+
+    /// Prints diagnostics; of a quiet run those that are as severe.
+    fn at_least(&self, least: Severity, diagnostics: &[Diagnostic]) {
+        let is_shown = |diagnostic: &&Diagnostic| !self.quiet || diagnostic.severity >= least;
+        let shown: Vec<Diagnostic> = diagnostics.iter().filter(is_shown).cloned().collect();
         if shown.is_empty() {
             return;
         }

@@ -18,49 +18,36 @@ use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::{gate, is_remote};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
-use crate::repo::listing::has_list;
+use crate::repo::Snapshot;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Kustomization, Snapshot};
+use crate::text::json_schema::{answers, list, nullable, number, object, one_of, text};
+use crate::text::words_of;
 use crate::verify::note::shown;
 use crate::verify::parts::{Appliers, Part, sides, views, wholes};
 
 pub use note::Note;
 pub use since::verify_since;
 
-/// What became of one object.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Difference {
-    /// Nothing applies it any more.
-    Lost,
-    /// Several folders apply it.
-    Doubled(Vec<RepoPath>),
-    /// It lies on the side of another type than the rules say: (side, by rule).
-    WrongSide(String, String),
-    /// It went from one type to another.
-    Moved(String, String),
-    /// A field changed: (path, before, after), values as JSON.
-    Changed(String, String, String),
-    /// It is new.
-    Added(RepoPath),
-    /// The folder does not build.
-    Unbuildable(RepoPath, String),
-    /// What the folder makes is not known: it can't be built without what is elsewhere, or Git does not tell.
-    Unknown(RepoPath, String),
-}
-
-impl Difference {
-    /// Gives the word used in output.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Difference::Lost => "lost",
-            Difference::Doubled(_) => "doubled",
-            Difference::WrongSide(..) => "wrong-side",
-            Difference::Moved(..) => "moved",
-            Difference::Changed(..) => "changed",
-            Difference::Added(_) => "added",
-            Difference::Unbuildable(..) => "unbuildable",
-            Difference::Unknown(..) => "unknown",
-        }
+words_of! {
+    /// What became of one object.
+    #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Difference {
+        /// Nothing applies it any more.
+        Lost = "lost",
+        /// Several folders apply it.
+        Doubled(Vec<RepoPath>) = "doubled",
+        /// It lies on the side of another type than the rules say: (side, by rule).
+        WrongSide(String, String) = "wrong-side",
+        /// It went from one type to another.
+        Moved(String, String) = "moved",
+        /// A field changed: (path, before, after), values as JSON.
+        Changed(String, String, String) = "changed",
+        /// It is new.
+        Added(RepoPath) = "added",
+        /// The folder does not build.
+        Unbuildable(RepoPath, String) = "unbuildable",
+        /// What the folder makes is not known: it can't be built without what is elsewhere, or Git does not tell.
+        Unknown(RepoPath, String) = "unknown",
     }
 }
 
@@ -142,6 +129,23 @@ impl Check {
     }
 }
 
+/// Returns the JSON Schema (draft 2020-12) of what `verify --format json` prints.
+pub fn schema() -> Value {
+    let kinds = Difference::WORDS;
+    let entry = object(vec![
+        ("cluster", text()),
+        ("path", text()),
+        ("objects", number()),
+        ("status", one_of(&[&["equal", "not-split"], &kinds[..]].concat())),
+        (
+            "differences",
+            list(object(vec![("object", nullable(text())), ("kind", one_of(&kinds)), ("text", text())])),
+        ),
+        ("notes", list(object(vec![("object", text()), ("kind", one_of(&Note::WORDS)), ("text", text())]))),
+    ]);
+    answers("verify", object(vec![("entryPoints", list(entry))]))
+}
+
 /// Checks every entry point of the working tree against its sides, for each source that fetches other files of it.
 pub fn verify(input: &Input<'_>) -> Vec<Check> {
     let (all, carriers) = (input.sides(), gate::carriers(input).unwrap_or_default());
@@ -216,20 +220,14 @@ fn compared(
 /// sides were made of never had them.
 fn gate_objects(input: &Input<'_>, carriers: &Carriers, sides: &[Part]) -> BTreeSet<ObjectId> {
     let folders = sides.iter().filter_map(|(_, side)| carriers.get(side).cloned());
-    let requests: Vec<Request> = folders.map(Request::folder).collect();
+    let requests: Vec<Request> = folders.map(Request::delivered).collect();
     let objects = input.renderer.render(input.snapshot, &requests).into_iter().flatten().flatten();
     objects.map(|object| ObjectId::of(&object.value)).collect()
 }
 
 /// Gives the builds of some folders, each as its own Flux Kustomization builds it; or all `alike`, as the one
 /// of the entry point does, since clusters that share it may build it each in another way.
-fn requests(
-    input: &Input<'_>,
-    files: &Snapshot,
-    path: &RepoPath,
-    parts: &[Part],
-    alike: bool,
-) -> Vec<Request> {
+fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> Vec<Request> {
     let any = |folder: &RepoPath| input.model.entry(folder);
     let of = |folder: &RepoPath| any(folder).filter(|entry| !entry.flux.is_empty());
     // Once the sides have taken over, they build as the whole did.
@@ -241,14 +239,11 @@ fn requests(
     let build = |folder: &RepoPath| -> Option<Value> {
         let own = || of(folder).filter(|_| !alike);
         let entry: &EntryPoint = own().or_else(|| of(path)).or_else(heir).or_else(|| any(path))?;
-        let build = builds(input.model, entry).into_iter().next().flatten()?;
+        let build = builds(input.model, entry).into_iter().next()?;
         Some(rebuilt(&build, &entry.path, folder))
     };
-    // kustomize refuses a list of nothing, or none where the source leaves it out, and kustomize-controller builds it.
-    let is_empty = |folder: &RepoPath| input.model.graph.get(folder).is_some_and(Kustomization::is_empty);
-    let is_flux = |folder: &RepoPath| is_empty(folder) || !has_list(files, folder);
-    let build = |folder: &RepoPath| build(folder).or_else(|| is_flux(folder).then_some(Value::Null));
-    parts.iter().map(|(_, folder)| Request::of(folder.clone(), build(folder).as_ref())).collect()
+    let request = |folder: &RepoPath| Request::flux(folder.clone(), &build(folder).unwrap_or_default());
+    parts.iter().map(|(_, folder)| request(folder)).collect()
 }
 
 /// Builds some folders of the files that a source fetches.
@@ -259,7 +254,7 @@ fn built(
     parts: &[Part],
     alike: bool,
 ) -> Vec<Result<Vec<Object>, RenderError>> {
-    input.renderer.render(files, &requests(input, files, path, parts, alike))
+    input.renderer.render(files, &requests(input, path, parts, alike))
 }
 
 type Differences = Vec<(Option<ObjectId>, Difference)>;

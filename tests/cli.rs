@@ -136,10 +136,12 @@ fn a_spec_outside_of_the_repository() {
 #[test]
 fn an_unknown_app_names_the_nearest() {
     let scratch = sample();
-    refused(&scratch, 2, &["split", "app", "wbe"], &["wbe", "did you mean web?", "help: "]);
+    refused(&scratch, 2, &["split", "app", "wbe"], &["wbe", "did you mean `web`?", "help: "]);
     refused(&scratch, 2, &["split", "app", "web", "no-such"], &["no-such"]);
     refused(&scratch, 2, &["split", "app", "../web"], &["../web"]);
     refused(&scratch, 2, &["split", "app", ""], &["error: "]);
+    // A folder is no name: what stands in it has one.
+    refused(&scratch, 2, &["split", "app", "apps/web/"], &["did you mean `web`?"]);
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn nothing_named() {
 fn an_app_that_is_split_already() {
     let scratch = sample();
     scratch.expect(0, &[&SPLIT[..], &["--yes"]].concat());
-    let run = refused(&scratch, 0, &SPLIT, &["split before", "Nothing to change."]);
+    let run = refused(&scratch, 0, &SPLIT, &["split already", "Nothing to change."]);
     assert_eq!(run.stdout, "");
 }
 
@@ -539,7 +541,6 @@ fn check_says_what_it_looked_at() {
     ");
     let apart = scratch.expect(0, &["-C", "apps/web", "check"]);
     insta::assert_snapshot!(told(apart), @r"
-    Nothing to report.
     Looked at no cluster: no Flux Kustomization was found. `gitops-windows clusters` says more.
     ");
 }
@@ -594,12 +595,32 @@ fn init_ends_with_what_will_wait() {
 fn init_refuses_times_that_make_no_window() {
     let scratch = Scratch::fixture("sample");
     let before = scratch.tree();
-    let same = ["init", "--open", "0 20 * * TUE", "--close", "0 20 * * TUE", "--time-zone", "UTC", "--yes"];
-    let run = scratch.expect(3, &same);
-    assert!(
-        run.stderr.contains("error: the given times make no window. Nothing was written"),
-        "{}",
-        run.stderr
-    );
-    assert_eq!(scratch.tree(), before);
+    let cases = [
+        ("0 20 * * TUE", "0 20 * * TUE", "UTC", "GW107"),
+        ("0 20 30 2 *", "0 20 * * TUE", "UTC", "GW102"),
+        ("0 1 * * SUN", "30 2 * * SUN", "Europe/Berlin", "GW104"),
+    ];
+    for (open, close, zone, code) in cases {
+        let given = ["init", "--open", open, "--close", close, "--time-zone", zone, "--yes"];
+        let told = scratch.expect(3, &given).stderr;
+        assert!(told.contains("error: the given times make no window. Nothing was written"), "{told}");
+        assert!(told.contains(&format!("error[{code}]")), "{told}");
+        assert_eq!(scratch.tree(), before);
+    }
+}
+
+#[test]
+fn no_command_writes_what_follows_from_a_broken_window() {
+    let scratch = sample();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    scratch.commit();
+    scratch.replace("windows.yaml", "close: 0 4 * * *", "close: 0 22 * * *");
+    scratch.commit();
+    let before = scratch.tree();
+    for command in [&["sync"][..], &["diff"], &["split", "--all"], &["migrate"]] {
+        let asked = [command, if command == ["diff"] { &[] } else { &["--yes"] }].concat();
+        let told = scratch.expect(3, &asked).stderr;
+        assert!(told.contains("error[GW107]"), "{command:?}: {told}");
+        assert_eq!(scratch.tree(), before, "{command:?}");
+    }
 }

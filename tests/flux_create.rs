@@ -129,7 +129,7 @@ fn a_cluster_that_the_spec_lacks_is_named() {
     let scratch = Scratch::fixture("sample");
     scratch.expect(0, &[&["init", "--yes"], &support::scratch::WINDOW[..]].concat());
     let run = scratch.expect(2, &["flux-create", "--cluster", "edge-1"]);
-    assert!(run.stderr.contains("the spec has no cluster `edge-1`"), "{}", run.stderr);
+    assert!(run.stderr.contains("there is no cluster `edge-1`"), "{}", run.stderr);
 }
 
 /// Two folders of one name would replace one another's Flux Kustomization.

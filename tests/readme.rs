@@ -1,10 +1,9 @@
 //! The transcripts of `README.md` and of the guides in `docs/` are true: its commands run, in their order, in one shell a page, and
 //! print what stands there.
 //!
-//! Commands stand in two forms: a transcript in a block `console`, with `$ ` before each command and its output below;
-//! and a block `sh run`, to be pasted, of which every command must succeed and whose output may follow in a block `text`.
-//! A line `[...]` stands for any lines. `GITOPS_WINDOWS_BLESS=1 cargo test --test readme` writes anew what the commands
-//! without such a line print.
+//! Commands stand in blocks `sh run`, to be pasted. Each of them must succeed, unless the block is one of `sh run fails`; the
+//! output may follow in a block `text`. A line `[...]` there stands for any lines. `GITOPS_WINDOWS_BLESS=1 cargo test --test
+//! readme` writes anew what the commands without such a line print.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "a test may fail, and writes when asked")]
 
 mod support;
@@ -20,15 +19,19 @@ const MARK: &str = "\u{1}end\u{1}";
 
 const ANY: &str = "[...]";
 
+/// The first line of a block of commands.
+const RUN: &str = "```sh run";
+
+/// The first line of a block of commands that may fail.
+const FAILS: &str = "```sh run fails";
+
 /// A part of the page.
 #[derive(Debug, PartialEq)]
 enum Part {
     /// A line that is no output.
     Text(String),
-    /// A command of a transcript with what it prints.
-    Command { command: String, output: Vec<String> },
-    /// A block to be pasted, with the lines between it and its output, and that, if it stands there.
-    Block { commands: Vec<String>, output: Option<Vec<String>> },
+    /// A block to be pasted, with its first line, and its output, if it stands there.
+    Block { head: String, commands: Vec<String>, output: Option<Vec<String>> },
 }
 
 impl Part {
@@ -36,10 +39,11 @@ impl Part {
     fn script(&self) -> Option<(String, Option<&Vec<String>>)> {
         match self {
             Part::Text(_) => None,
-            Part::Command { command, output } => Some((command.clone(), Some(output))),
-            Part::Block { commands, output } => {
+            Part::Block { head, commands, output } => {
+                let commands = commands.join("\n");
                 // Whoever fails ends the shell, and that is noticed.
-                Some((format!("set -e\n{}\nset +e", commands.join("\n")), output.as_ref()))
+                let script = if head == FAILS { commands } else { format!("set -e\n{commands}\nset +e") };
+                Some((script, output.as_ref()))
             }
         }
     }
@@ -50,7 +54,7 @@ fn parts(page: &str) -> Vec<Part> {
     let mut lines = page.lines().peekable();
     while let Some(line) = lines.next() {
         match line {
-            "```sh run" => {
+            RUN | FAILS => {
                 let commands = lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect();
                 let mut output = None;
                 // Output follows at once, or after an empty line.
@@ -60,23 +64,7 @@ fn parts(page: &str) -> Vec<Part> {
                     output =
                         Some(lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect());
                 }
-                parts.push(Part::Block { commands, output });
-            }
-            "```console" => {
-                parts.push(Part::Text(line.to_owned()));
-                for line in lines.by_ref() {
-                    match (line.strip_prefix("$ "), parts.last_mut()) {
-                        _ if line == "```" => {
-                            parts.push(Part::Text(line.to_owned()));
-                            break;
-                        }
-                        (Some(command), _) => {
-                            parts.push(Part::Command { command: command.to_owned(), output: Vec::new() });
-                        }
-                        (None, Some(Part::Command { output, .. })) => output.push(line.to_owned()),
-                        (None, _) => panic!("a transcript begins with {line:?}, not with a command"),
-                    }
-                }
+                parts.push(Part::Block { head: line.to_owned(), commands, output });
             }
             line => parts.push(Part::Text(line.to_owned())),
         }
@@ -96,7 +84,8 @@ fn run(commands: &[String]) -> Vec<Vec<String>> {
     let others = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(std::iter::once(binary).chain(std::env::split_paths(&others))).unwrap();
     let mut bash = clean(Command::new("bash"), folder.path());
-    let output = bash.args(["-c", &script]).env("PATH", path).output().unwrap();
+    let bash = bash.args(["-c", &script]).env("PATH", path).env("TMPDIR", folder.path());
+    let output = bash.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let printed: Vec<_> =
         text.split_terminator(MARK).map(|part| part.lines().map(str::to_owned).collect()).collect();
@@ -110,6 +99,20 @@ fn matches(pattern: &[String], lines: &[String]) -> bool {
         [] => lines.is_empty(),
         [first, rest @ ..] if first == ANY => (0..=lines.len()).any(|skip| matches(rest, &lines[skip..])),
         [first, rest @ ..] => lines.first() == Some(first) && matches(rest, &lines[1..]),
+    }
+}
+
+/// A prompt before a command fails when it is pasted.
+#[test]
+fn no_block_of_commands_has_a_prompt() {
+    let top = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for folder in [top.to_owned(), top.join("docs")] {
+        for page in std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if page.extension().is_some_and(|end| end == "md") {
+                let text = std::fs::read_to_string(&page).unwrap();
+                assert!(!text.contains("\n```console\n"), "{} has prompts", page.display());
+            }
+        }
     }
 }
 
@@ -173,7 +176,7 @@ fn transcripts(place: &Path) -> usize {
         let Some((script, _)) = part.script() else { continue };
         let lines = printed.next().unwrap();
         let output = match part {
-            Part::Command { output, .. } | Part::Block { output: Some(output), .. } => output,
+            Part::Block { output: Some(output), .. } => output,
             _ => continue,
         };
         if matches(output, &lines) {
@@ -197,13 +200,10 @@ fn page(parts: &[Part]) -> String {
     for part in parts {
         let lines = match part {
             Part::Text(line) => line.clone(),
-            Part::Command { command, output } => {
-                std::iter::once(&format!("$ {command}")).chain(output).cloned().collect::<Vec<_>>().join("\n")
-            }
-            Part::Block { commands, output } => {
-                let block = |name: &str, lines: &[String]| format!("```{name}\n{}```", ended(lines));
-                let shown = output.as_ref().map(|output| format!("\n\n{}", block("text", output)));
-                block("sh run", commands) + &shown.unwrap_or_default()
+            Part::Block { head, commands, output } => {
+                let block = |head: &str, lines: &[String]| format!("{head}\n{}```", ended(lines));
+                let shown = output.as_ref().map(|output| format!("\n\n{}", block("```text", output)));
+                block(head, commands) + &shown.unwrap_or_default()
             }
         };
         page.push_str(&lines);
@@ -242,13 +242,13 @@ fn the_page_names_every_command() {
 
 #[test]
 fn a_page_is_read_and_written_without_loss() {
-    let text = "# A\n\n```console\n$ true\n$ echo a; echo b\na\n[...]\n```\n```sh\n$ no\n```\n\
+    let text = "# A\n\n```sh run fails\ntrue\nfalse\necho a; echo b\n```\n\n```text\na\n[...]\n```\n```sh\n$ no\n```\n\
         ```sh run\ntrue\n```\n\nB\n```sh run\necho a\n```\n\n```text\na\n```\n";
     assert_eq!(page(&parts(text)), text);
     let outputs = parts(text);
     let outputs: Vec<Option<usize>> =
         outputs.iter().filter_map(Part::script).map(|(_, output)| output.map(Vec::len)).collect();
-    assert_eq!(outputs, [Some(0), Some(2), None, Some(1)]);
+    assert_eq!(outputs, [Some(2), None, Some(1)]);
 }
 
 #[test]

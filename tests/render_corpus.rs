@@ -13,7 +13,7 @@ fn every_folder_builds_as_with_the_command() {
     let (mut built, mut refused, mut different) = (0, 0, Vec::new());
     for top in corpus() {
         let snapshot = read(&top);
-        let requests: Vec<Request> = kustomizations(&snapshot).into_iter().map(Request::folder).collect();
+        let requests: Vec<Request> = kustomizations(&snapshot).into_iter().map(Request::base).collect();
         let start = Instant::now();
         let embedded = Embedded::default().render(&snapshot, &requests);
         let took = start.elapsed();

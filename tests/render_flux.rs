@@ -69,6 +69,15 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("generated/web.yaml", DEPLOYMENT),
     ("nothing/readme.txt", "nothing\n"),
+    ("empty/kustomization.yaml", ""),
+    ("void/kustomization.yaml", "resources:\n"),
+    ("unknown/kustomization.yaml", "resources: [../plain]\nnamePrefix: p-\nspec: {commonLabels: {a: b}}\n"),
+    (
+        "within/kustomization.yaml",
+        "resources: [../plain]\nimages: [{name: side, newTag: 1.20, color: red}]\n",
+    ),
+    ("over/kustomization.yaml", "resources: [../unknown]\n"),
+    ("over-void/kustomization.yaml", "resources: [../plain, ../void]\n"),
 ];
 
 fn cases() -> Vec<(&'static str, Value)> {
@@ -105,6 +114,14 @@ fn cases() -> Vec<(&'static str, Value)> {
         ("plain", json!({"components": ["https://github.com/example/x"]})),
         ("bare", json!({})),
         ("bare", json!({"targetNamespace": "other", "namePrefix": "x-", "components": ["../component"]})),
+        ("empty", json!({})),
+        ("void", json!({})),
+        ("void", json!({"components": ["../component"]})),
+        ("unknown", json!({})),
+        ("unknown", json!({"namePrefix": "q-"})),
+        ("within", json!({})),
+        ("over", json!({})),
+        ("over-void", json!({})),
         ("parts", json!({})),
         ("parts", json!({"targetNamespace": "other"})),
         ("generated", json!({"nameSuffix": "-s"})),

@@ -313,7 +313,7 @@ fn same_error_messages() {
     let (theirs, _) = robfig.ask(Database::Ours, &["-messages"], &lines);
     for (expr, theirs) in expressions.iter().zip(&theirs) {
         let error = CronExpr::parse(expr).unwrap_err();
-        assert_eq!(format!("error: {}", error.message), *theirs, "{expr:?}");
+        assert_eq!(format!("error: {}", error.api_message()), *theirs, "{expr:?}");
         assert!(expr.get(error.span.clone()).is_some(), "{expr:?}: {:?}", error.span);
     }
     eprintln!("{} error messages are the same", expressions.len());

@@ -13,8 +13,7 @@ use std::process::{Command, Stdio};
 use divided::finished;
 use gitops_windows::render::{Embedded, Limits, Renderer, Request};
 use serde_json::{Value, json};
-use support::closed;
-use support::scratch::{Run, Scratch, clean};
+use support::scratch::{Run, Scratch, clean, held_to_schema};
 
 /// A Monday after all commits; the window of the sample opens on Saturday at 22:00 in Berlin.
 const NOW: &str = "2031-03-03T12:00:00Z";
@@ -166,11 +165,8 @@ fn clusters_are_asked_by_their_contexts_and_the_documentation_shows_it() {
     let mixed = fleet.status(1, &BOTH);
     insta::assert_snapshot!("mixed", mixed);
 
-    let value: Value =
-        serde_json::from_str(&fleet.status(1, &[&BOTH[..], &["--format", "json"]].concat())).unwrap();
-    let validator = jsonschema::validator_for(&closed(gitops_windows::status::schema())).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:#?}\n{value:#}");
+    let printed = fleet.status(1, &[&BOTH[..], &["--format", "json"]].concat());
+    let value = held_to_schema(&["status", "--format", "json"], &printed).unwrap();
     assert_eq!(value["clusters"][0]["gates"][0]["waits"]["commits"][0]["subject"], "Update nginx");
 
     let one_is_away = ["--context", "edge-01=edge-01", "--context", "edge-02=nowhere"];

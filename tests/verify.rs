@@ -92,7 +92,10 @@ fn an_object_on_the_side_of_another_type() {
     let rules =
         "rules:\n  - { kind: Service, type: rt }\n  - { kind: ConfigMap, type: rt }\n  - { type: rw }\n";
     scratch.write("windows.yaml", format!("{SPEC}{rules}"));
-    let words = ["Service web/web is on the side of rw; by the rules it is rt"];
+    let words = [
+        "Service web/web is on the side of rw; by the rules it is rt",
+        "`gitops-windows sync` moves objects to the sides of their types",
+    ];
     let entry = verified(&scratch, 5, &[], &words);
     assert_eq!(of(&entry, "Service web/web"), ["wrong-side"]);
 }
@@ -548,4 +551,34 @@ fn since_a_revision_a_flux_kustomization_reads_something_else() {
     scratch.write(file, flux("apps", "apps", "  postBuild: { substitute: { a: b } }\n")).commit();
     scratch.write(file, flux("apps", "apps", "  postBuild: { substitute: { a: c } }\n"));
     since(&scratch, 0, &["note: Kustomization flux-system/apps changed: spec.postBuild"]);
+}
+
+/// A folder that a root takes in has no objects of its own: they are those of the root.
+#[test]
+fn since_a_revision_a_folder_that_a_root_takes_in_is_compared_with_it() {
+    let scratch = bootstrapped();
+    scratch
+        .replace("windows.yaml", "enabled: false", "enabled: false, namespace: flux-system")
+        .write("clusters/c1/kustomization.yaml", "resources: [flux-system/gotk-sync.yaml, apps.yaml, web]\n")
+        .write("clusters/c1/web/kustomization.yaml", "resources: [map.yaml]\n")
+        .write("clusters/c1/web/map.yaml", MAP.replace("name: map", "name: web"))
+        .commit();
+    insta::assert_snapshot!(scratch.expect(0, &["verify", "--base", "HEAD"]).stdout);
+}
+
+/// kustomize-controller lets kustomize name the file of each object where a list has no `resources`.
+#[test]
+fn since_a_revision_the_file_moved_that_an_annotation_names() {
+    let part = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [map.yaml]\n";
+    let scratch = bootstrapped();
+    scratch
+        .write("apps/kustomization.yaml", "components: [../parts]\n")
+        .write("parts/kustomization.yaml", part)
+        .write("parts/map.yaml", MAP)
+        .commit();
+    scratch
+        .write("apps/kustomization.yaml", "components: [../pieces]\n")
+        .write("pieces/kustomization.yaml", part)
+        .write("pieces/map.yaml", MAP);
+    insta::assert_snapshot!(scratch.expect(0, &["verify", "--base", "HEAD"]).stdout);
 }

@@ -181,7 +181,7 @@ fn edit(
                 assert_eq!(new.len(), lines(text).len() + 1, "{}", context(&after));
                 assert!(is_within(&lines(text), &new), "{}", context(&after));
                 let mut back = editor.clone();
-                back.remove_item(path, count_before).unwrap();
+                back.remove_items(path, &[count_before]).unwrap();
                 assert_eq!(lines(back.text()), lines(text), "{}", context(&after));
             }
         }

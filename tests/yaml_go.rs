@@ -295,8 +295,8 @@ fn edited_texts_read_as_go_reads_them() {
             &|editor| editor.append_item(&["b".into()], "on"),
             &|editor| editor.append_raw_item(&["b".into()], "p: |\n  t\nq: # c\n- r"),
             &|editor| editor.append_item(&[], "on"),
-            &|editor| editor.remove_item(&[], 0),
-            &|editor| editor.remove_item(&["b".into()], 0),
+            &|editor| editor.remove_items(&[], &[0]),
+            &|editor| editor.remove_items(&["b".into()], &[0]),
             &|editor| editor.remove_key(&["a".into()]),
         ];
         for edit in edits {

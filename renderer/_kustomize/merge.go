@@ -1,6 +1,13 @@
 package builtinconfig
 
-import "slices"
+import (
+	"slices"
+
+	"sigs.k8s.io/kustomize/api/types"
+)
+
+// Configurations are shared: whoever has one may put other lists into it, by appending too, and changes no list that
+// others have. Only sortFields does, which merge calls of what it was given.
 
 // merger is one merge that was made.
 type merger struct{ one, other, merged *TransformerConfig }
@@ -22,44 +29,74 @@ func (t *TransformerConfig) Merge(input *TransformerConfig) (*TransformerConfig,
 			return known.merged.Clone(), nil
 		}
 	}
-	one, other := t.Clone(), input.Clone()
-	result, err := t.merge(input)
+	result, err := t.own().merge(input.own())
 	if err != nil {
 		return nil, err
 	}
-	merged[next] = merger{one, other, result.Clone()}
+	merged[next] = merger{t.Clone(), input.Clone(), result}
 	next = (next + 1) % len(merged)
-	return result, nil
+	return result.Clone(), nil
 }
 
-// Clone gives a copy in which also a list that is not there is not there.
+// defaults has what MakeDefaultConfig gives: a copy of the defaults.
+var defaults *TransformerConfig
+
+func defaultsOf(config *TransformerConfig) *TransformerConfig {
+	if defaults == nil {
+		defaults = config.DeepCopy()
+	}
+	return defaults.Clone()
+}
+
+// Clone gives a configuration of the same lists, of which each may grow by itself.
 func (t *TransformerConfig) Clone() *TransformerConfig {
-	result := *t
-	result.NamePrefix = slices.Clone(t.NamePrefix)
-	result.NameSuffix = slices.Clone(t.NameSuffix)
-	result.NameSpace = slices.Clone(t.NameSpace)
-	result.CommonLabels = slices.Clone(t.CommonLabels)
-	result.Labels = slices.Clone(t.Labels)
-	result.TemplateLabels = slices.Clone(t.TemplateLabels)
-	result.CommonAnnotations = slices.Clone(t.CommonAnnotations)
-	result.VarReference = slices.Clone(t.VarReference)
-	result.Images = slices.Clone(t.Images)
-	result.Replicas = slices.Clone(t.Replicas)
+	return t.each(slices.Clip[types.FsSlice])
+}
+
+// own gives a configuration of lists of its own, in which also a list that is not there is not there.
+func (t *TransformerConfig) own() *TransformerConfig {
+	result := t.each(slices.Clone[types.FsSlice])
 	result.NameReference = slices.Clone(t.NameReference)
 	for index, reference := range result.NameReference {
 		result.NameReference[index].Referrers = slices.Clone(reference.Referrers)
 	}
-	return &result
+	return result
+}
+
+// each gives a configuration with other lists in place of these.
+func (t *TransformerConfig) each(list func(types.FsSlice) types.FsSlice) *TransformerConfig {
+	return &TransformerConfig{
+		NamePrefix:        list(t.NamePrefix),
+		NameSuffix:        list(t.NameSuffix),
+		NameSpace:         list(t.NameSpace),
+		CommonLabels:      list(t.CommonLabels),
+		Labels:            list(t.Labels),
+		TemplateLabels:    list(t.TemplateLabels),
+		CommonAnnotations: list(t.CommonAnnotations),
+		NameReference:     t.NameReference,
+		VarReference:      list(t.VarReference),
+		Images:            list(t.Images),
+		Replicas:          list(t.Replicas),
+	}
 }
 
 func (t *TransformerConfig) equals(other *TransformerConfig) bool {
-	return slices.Equal(t.NamePrefix, other.NamePrefix) && slices.Equal(t.NameSuffix, other.NameSuffix) &&
-		slices.Equal(t.NameSpace, other.NameSpace) && slices.Equal(t.CommonLabels, other.CommonLabels) &&
-		slices.Equal(t.Labels, other.Labels) && slices.Equal(t.TemplateLabels, other.TemplateLabels) &&
-		slices.Equal(t.CommonAnnotations, other.CommonAnnotations) &&
-		slices.Equal(t.VarReference, other.VarReference) && slices.Equal(t.Images, other.Images) &&
-		slices.Equal(t.Replicas, other.Replicas) &&
-		slices.EqualFunc(t.NameReference, other.NameReference, func(a, b NameBackReferences) bool {
-			return a.Gvk == b.Gvk && slices.Equal(a.Referrers, b.Referrers)
-		})
+	return equal(t.NamePrefix, other.NamePrefix) && equal(t.NameSuffix, other.NameSuffix) &&
+		equal(t.NameSpace, other.NameSpace) && equal(t.CommonLabels, other.CommonLabels) &&
+		equal(t.Labels, other.Labels) && equal(t.TemplateLabels, other.TemplateLabels) &&
+		equal(t.CommonAnnotations, other.CommonAnnotations) && equal(t.VarReference, other.VarReference) &&
+		equal(t.Images, other.Images) && equal(t.Replicas, other.Replicas) &&
+		(isSame(t.NameReference, other.NameReference) ||
+			slices.EqualFunc(t.NameReference, other.NameReference, func(a, b NameBackReferences) bool {
+				return a.Gvk == b.Gvk && equal(a.Referrers, b.Referrers)
+			}))
+}
+
+func equal(one, other types.FsSlice) bool {
+	return isSame(one, other) || slices.Equal(one, other)
+}
+
+// isSame tells whether two lists are the same in memory.
+func isSame[T any](one, other []T) bool {
+	return len(one) == len(other) && (len(one) == 0 || &one[0] == &other[0])
 }

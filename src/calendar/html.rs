@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::calendar::axis::{days, fraction};
-use crate::calendar::{Calendar, OpenTime, Row, label};
+use crate::calendar::{Calendar, Closes, OpenTime, Row, label};
 use crate::delivery::UNTIL_FIRST;
 use crate::page::{element, end, form, runs, start, text};
-use crate::schedule::Interval;
+use crate::schedule::{Interval, minute};
 use crate::spec::Spec;
 
 /// The most days that get a name of their own.
@@ -24,8 +24,8 @@ pub fn html(calendar: &Calendar, spec: &Spec, now: Timestamp) -> String {
     let page = Page { calendar, clusters: clusters(calendar), now };
     let range = format!(
         "{} – {}, {}",
-        label::instant(calendar.from, &calendar.zone),
-        label::instant(calendar.to, &calendar.zone),
+        minute(calendar.from, &calendar.zone),
+        minute(calendar.to, &calendar.zone),
         label::zone(&calendar.zone)
     );
     let real_time: Vec<String> =
@@ -156,7 +156,7 @@ impl<'c> Page<'c> {
 
     /// Tells whether what is merged now lands: where the gate is off, nothing closes.
     fn is_open(&self, row: &Row) -> bool {
-        !row.enabled || self.open(row).is_some()
+        !row.is_closing() || self.open(row).is_some()
     }
 
     /// Says whether a row is open, and until when.
@@ -164,16 +164,18 @@ impl<'c> Page<'c> {
         if !self.is_shown() {
             return String::new();
         }
-        if !row.enabled {
-            return "open now: the gate is off".to_owned();
+        match row.closes {
+            Closes::Gate => {}
+            Closes::Off => return "open now: the gate is off".to_owned(),
+            Closes::Nothing => return "at once: nothing waits yet".to_owned(),
         }
         if let Some(first) = row.first_closing.filter(|first| self.now < *first) {
-            return format!("{UNTIL_FIRST}, {}", label::instant(first, &self.calendar.zone));
+            return format!("{UNTIL_FIRST}, {}", minute(first, &self.calendar.zone));
         }
         let open = self.open(row);
         let next = || row.times.iter().map(|time| time.interval.open).find(|open| *open > self.now);
         let until = open.map(|interval| interval.close).or_else(next).filter(|at| *at < self.calendar.to);
-        let until = until.map(|at| format!(" until {}", label::instant(at, &self.calendar.zone)));
+        let until = until.map(|at| format!(" until {}", minute(at, &self.calendar.zone)));
         format!("{} now{}", if open.is_some() { "open" } else { "closed" }, until.unwrap_or_default())
     }
 
@@ -184,7 +186,7 @@ impl<'c> Page<'c> {
             format!("{}/{}", shown.open.as_second(), shown.close.as_second())
         };
         let times: Vec<String> = self.times(row).into_iter().map(seconds).collect();
-        let off = if row.enabled { "" } else { " data-off" };
+        let off = if row.is_closing() { "" } else { " data-off" };
         let race = row.race.map_or("", |_| " (some open and close at the same instant)");
         let names: Vec<String> = row.clusters.iter().map(|name| text(name)).collect();
         let all = if names.len() > 3 { element("p", &names.join(", ")) } else { String::new() };
@@ -219,8 +221,8 @@ impl<'c> Page<'c> {
                 text(title)
             )
         };
-        let open = if row.enabled { "open" } else { "off" };
-        let opens = row.times.iter().map(|OpenTime { interval, zone, reason }| {
+        let open = if row.is_closing() { "open" } else { "off" };
+        let opens = row.times.iter().map(|OpenTime { interval, zone, reason, .. }| {
             let class = if reason.is_some() { format!("{open} given") } else { open.to_owned() };
             let title = format!(
                 "{} {}{}",
@@ -252,11 +254,11 @@ impl<'c> Page<'c> {
                 return text(&label::interval(&interval, zone));
             }
             let [open, close] = [interval.open, interval.close]
-                .map(|at| format!("<time{}>{}</time>", start(at), label::instant(at, zone)));
+                .map(|at| format!("<time{}>{}</time>", start(at), minute(at, zone)));
             format!("{open} – {close}")
         };
         let local = |interval| times(interval, &self.calendar.zone, &|at| format!(" datetime=\"{at}\""));
-        for OpenTime { interval, zone, reason } in &row.times {
+        for OpenTime { interval, zone, reason, .. } in &row.times {
             let own = times(*interval, zone, &|_| String::new());
             let (zone, reason) = (text(label::zone(zone)), text(&label::reason(reason.as_deref())));
             rows += &format!("<tr><td>{own} {zone}{reason}</td><td>{}</td></tr>\n", local(*interval));

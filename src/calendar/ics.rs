@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use crate::calendar::{Calendar, OpenTime, Row, label};
+use crate::calendar::{Calendar, Closes, OpenTime, Row, label};
 use crate::diagnostic::clean;
 use crate::schedule::{Interval, Stretch};
 
@@ -59,10 +59,17 @@ const OVERRIDE: Told =
 
 fn event(text: &mut String, calendar: &Calendar, row: &Row, time: &OpenTime, revised: Timestamp) {
     let interval = &time.interval;
-    // A gate that was never closed, or never closes, is open for the whole range.
-    let begin = if interval.open == Timestamp::MIN { calendar.from } else { interval.open };
+    // A gate that was never closed, or never closes, is open for the whole range, or since the window opened that ends it.
+    let begin = match interval.open == Timestamp::MIN {
+        true => time.window.unwrap_or(calendar.from),
+        false => interval.open,
+    };
     let end = if interval.close == Timestamp::MAX { calendar.to } else { interval.close };
-    let off = if row.enabled { "" } else { " (gate off)" };
+    let off = match row.closes {
+        Closes::Gate => "",
+        Closes::Off => " (gate off)",
+        Closes::Nothing => " (nothing waits yet)",
+    };
     let summary =
         format!("{} open{off}: {}", clean(&row.change_type), label::clusters(row, calendar.clusters, 60));
     let clusters = label::clusters(row, calendar.clusters, MOST_NAMED);

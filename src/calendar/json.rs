@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::calendar::{Calendar, Row, label};
 use crate::schedule::zone::database_release;
-use crate::schedule::{Interval, Stretch};
+use crate::schedule::{Interval, Stretch, utc};
 use crate::text::json_schema::{list, nullable, object};
 
 /// The version of the form; it grows when something is taken away or means something else.
@@ -17,7 +17,7 @@ const VERSION: u32 = 1;
 /// Times are in UTC. `rows` are the gated types, each with the clusters in which it has the same windows, what is open in
 /// the range, and the freezes and overrides in it, not cut to it; `from` and `until` are `null` where something never opened
 /// or never closes. `reason` is that of an override that opens where no window does. `enabled` is false where nothing closes
-/// outside of the windows. `firstClosing` is when something closes for the first time, so that it is open until then; `null`
+/// outside of the windows: the gate is off, or holds nothing of the type. `firstClosing` is when something closes for the first time, so that it is open until then; `null`
 /// where something has closed already. `race` is the first instant at which something opens and something closes, and `cut` says that
 /// there are more times than are told.
 pub fn json(calendar: &Calendar) -> Value {
@@ -46,7 +46,7 @@ fn row(row: &Row) -> Value {
     json!({
         "type": row.change_type,
         "clusters": row.clusters,
-        "enabled": row.enabled,
+        "enabled": row.is_closing(),
         "firstClosing": row.first_closing.map(utc),
         "open": times.collect::<Vec<_>>(),
         "freezes": stretches(&row.freezes),
@@ -63,10 +63,6 @@ fn stretch(stretch: &Stretch) -> Value {
 
 fn zone(zone: &TimeZone) -> &str {
     zone.iana_name().unwrap_or("UTC")
-}
-
-fn utc(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// Returns the JSON Schema (draft 2020-12) of what `calendar --format json` prints; [`json()`] says what its fields mean.

@@ -3,11 +3,11 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::calendar::{Calendar, Row};
+use crate::calendar::{Closes, Row};
 use crate::delivery::UNTIL_FIRST;
 use crate::diagnostic::clean;
-use crate::schedule::{Interval, Stretch};
-use crate::spec::exceptions::is_endless;
+use crate::schedule::{Interval, Stretch, minute};
+use crate::spec::exceptions::{UNTIL_REMOVED, is_endless};
 
 /// Names the clusters of a row in at most so many characters, with the number of those left out.
 pub fn clusters(row: &Row, all: usize, width: usize) -> String {
@@ -34,20 +34,21 @@ pub fn clusters(row: &Row, all: usize, width: usize) -> String {
     text
 }
 
-/// Says in brackets what keeps windows from counting: the gate is off, or nothing has closed yet.
-pub fn state(row: &Row, calendar: &Calendar) -> String {
-    let zone = row.zone(calendar);
+/// Says in brackets what keeps windows from counting: the gate is off, nothing waits or nothing has closed yet.
+pub fn state(row: &Row) -> String {
+    let zone = row.zone();
     match row.first_closing {
-        _ if !row.enabled => " (gate off: nothing closes)".to_owned(),
-        Some(first) => format!(" ({UNTIL_FIRST}, {} {})", instant(first, zone), self::zone(zone)),
+        _ if row.closes == Closes::Off => " (gate off: nothing closes)".to_owned(),
+        _ if row.closes == Closes::Nothing => " (at once: nothing waits yet)".to_owned(),
+        Some(first) => format!(" ({UNTIL_FIRST}, {} {})", minute(first, zone), self::zone(zone)),
         None => String::new(),
     }
 }
 
 /// Writes when an interval is open, in one zone, for example `Mon 2026-11-23 08:00 – Thu 2026-11-26 17:00`.
 pub fn interval(interval: &Interval, zone: &TimeZone) -> String {
-    let open = instant(interval.open, zone);
-    let close = instant(interval.close, zone);
+    let open = minute(interval.open, zone);
+    let close = minute(interval.close, zone);
     match (interval.open == Timestamp::MIN, interval.close == Timestamp::MAX) {
         (true, true) => "always".to_owned(),
         (true, false) => format!("until {close}"),
@@ -59,7 +60,7 @@ pub fn interval(interval: &Interval, zone: &TimeZone) -> String {
 /// Writes when a freeze or an override holds, in one zone, and why; `what` is the word for it.
 pub fn stretch(what: &str, stretch: &Stretch, zone: &TimeZone) -> String {
     let times = match is_endless(stretch.interval) && stretch.interval.open != Timestamp::MIN {
-        true => format!("{} – until it is removed", instant(stretch.interval.open, zone)),
+        true => format!("{} – {UNTIL_REMOVED}", minute(stretch.interval.open, zone)),
         false => interval(&stretch.interval, zone),
     };
     format!("{what} {times} {}{}", self::zone(zone), reason(Some(&stretch.reason)))
@@ -68,11 +69,6 @@ pub fn stretch(what: &str, stretch: &Stretch, zone: &TimeZone) -> String {
 /// Writes why something is open or frozen, behind its times.
 pub fn reason(reason: Option<&str>) -> String {
     reason.map(|reason| format!(" ({})", clean(reason))).unwrap_or_default()
-}
-
-/// Writes an instant to the minute.
-pub fn instant(at: Timestamp, zone: &TimeZone) -> String {
-    at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string()
 }
 
 /// Gives the name of a zone.

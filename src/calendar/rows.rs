@@ -39,8 +39,10 @@ pub struct Row {
     pub change_type: String,
     /// The clusters, in the order of the spec.
     pub clusters: Vec<String>,
-    /// Whether the CronJobs run; if not, nothing closes outside of the windows.
-    pub enabled: bool,
+    /// What closes outside of the windows.
+    pub closes: Closes,
+    /// The zone of its first window.
+    pub zone: TimeZone,
     /// The first closing, where nothing has closed yet.
     pub first_closing: Option<Timestamp>,
     /// The times that are open in the range, in order and not cut to it.
@@ -56,6 +58,17 @@ pub struct Row {
     pub is_cut: bool,
 }
 
+/// What closes outside of the windows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Closes {
+    /// The gate.
+    Gate,
+    /// Nothing: the gate is off.
+    Off,
+    /// Nothing: no gate holds anything of the type, so that changes land at once.
+    Nothing,
+}
+
 /// A time that a gate is open.
 #[derive(Clone, Debug)]
 pub struct OpenTime {
@@ -65,6 +78,8 @@ pub struct OpenTime {
     pub zone: TimeZone,
     /// Why it is open, where an override opens it and no window does.
     pub reason: Option<String>,
+    /// When a window opens in it, where it is open from the beginning as nothing has closed it yet.
+    pub window: Option<Timestamp>,
 }
 
 impl Row {
@@ -76,9 +91,14 @@ impl Row {
         self.overrides.iter().filter(move |given| !self.times.iter().any(|time| tells(time, given)))
     }
 
-    /// Returns the zone of the window that opens first, or else that of the days.
-    pub fn zone<'a>(&'a self, calendar: &'a Calendar) -> &'a TimeZone {
-        self.times.first().map_or(&calendar.zone, |time| &time.zone)
+    /// Tells whether something closes outside of the windows.
+    pub fn is_closing(&self) -> bool {
+        self.closes == Closes::Gate
+    }
+
+    /// Returns the zone of the window that opens first in the range, or else of the first one.
+    pub fn zone(&self) -> &TimeZone {
+        self.times.first().map_or(&self.zone, |time| &time.zone)
     }
 }
 
@@ -111,18 +131,19 @@ impl Calendar {
                 calendar.real_time.push(name.clone());
                 continue;
             }
-            let mut groups: BTreeMap<(usize, bool, Option<Timestamp>), usize> = BTreeMap::new();
+            let mut groups: BTreeMap<(usize, Closes, Option<Timestamp>), usize> = BTreeMap::new();
             for cluster in clusters {
                 let Some(position) = schedules.of(cluster, name) else { continue };
-                let enabled = spec.gate_enabled(cluster);
+                let closes = if spec.gate_enabled(cluster) { Closes::Gate } else { Closes::Off };
                 let first_closing = unclosed.get(&(cluster.clone(), name.clone())).copied();
-                let row = *groups.entry((position, enabled, first_closing)).or_insert_with(|| {
+                let row = *groups.entry((position, closes, first_closing)).or_insert_with(|| {
                     let schedule = &schedules.distinct()[position];
                     let found = known.entry(position).or_insert_with(|| Found::new(schedule, from, to, most));
                     calendar.rows.push(Row {
                         change_type: name.clone(),
                         clusters: Vec::new(),
-                        enabled,
+                        closes,
+                        zone: schedule.zone(0),
                         first_closing,
                         times: found.times_since(schedule, first_closing, from),
                         freezes: found.freezes.clone(),
@@ -146,6 +167,23 @@ impl Calendar {
             row.clusters.retain(|cluster| !unmoved.contains(&(cluster.clone(), change_type.clone())));
         }
         self.rows.retain(|row| !row.clusters.is_empty());
+        self
+    }
+
+    /// Notes the types of clusters of which no gate holds anything: these stand in rows of their own.
+    #[must_use]
+    pub fn with_free(mut self, free: &BTreeSet<(String, String)>) -> Calendar {
+        let apart = |row: Row| {
+            let (own, held): (Vec<String>, Vec<String>) = row
+                .clusters
+                .iter()
+                .cloned()
+                .partition(|cluster| free.contains(&(cluster.clone(), row.change_type.clone())));
+            let closes = if row.closes == Closes::Gate { Closes::Nothing } else { row.closes };
+            let own = Row { clusters: own, closes, ..row.clone() };
+            [Row { clusters: held, ..row }, own]
+        };
+        self.rows = self.rows.into_iter().flat_map(apart).filter(|row| !row.clusters.is_empty()).collect();
         self
     }
 }
@@ -175,6 +213,7 @@ impl Found {
             .map(|interval| OpenTime {
                 zone: schedule.zone(window(&interval)),
                 reason: schedule.override_at(interval.open).map(|given| given.reason.clone()),
+                window: None,
                 interval,
             })
             .collect();
@@ -202,9 +241,16 @@ impl Found {
             OpenTime { interval, ..time.clone() }
         });
         let until = OpenTime {
-            interval: Interval { open: from, close: first },
+            // What nothing has closed was never opened either.
+            interval: Interval { open: Timestamp::MIN, close: first },
             zone: schedule.zone(schedule.window_at(first, false)),
             reason: None,
+            window: self
+                .times
+                .iter()
+                .map(|time| time.interval)
+                .find(|own| own.close == first)
+                .map(|own| own.open),
         };
         std::iter::once(until).chain(later).collect()
     }

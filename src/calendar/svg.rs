@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::calendar::axis::{days, fraction};
 use crate::calendar::{Calendar, OpenTime, Row, label};
 use crate::diagnostic::clean;
+use crate::schedule::minute;
 use crate::text::escape;
 
 /// Measures in pixels.
@@ -43,8 +44,8 @@ pub fn svg(calendar: &Calendar) -> String {
     let height = HEAD + real_time + calendar.rows.len() as f64 * ROW + foot;
     let range = format!(
         "{} – {}, {}",
-        label::instant(calendar.from, &calendar.zone),
-        label::instant(calendar.to, &calendar.zone),
+        minute(calendar.from, &calendar.zone),
+        minute(calendar.to, &calendar.zone),
         label::zone(&calendar.zone)
     );
     let mut out = String::new();
@@ -102,7 +103,7 @@ fn grid(out: &mut String, calendar: &Calendar, top: f64, bottom: f64) {
 
 fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
     let (text, bar) = (top + 22.0, top + 29.0);
-    let state = label::state(row, calendar);
+    let state = label::state(row);
     let race = row.race.map_or("", |_| " (some open and close at the same instant)");
     let clusters = label::clusters(row, calendar.clusters, 100);
     line(
@@ -122,7 +123,7 @@ fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
             "<rect class=\"closed\" x=\"{MARGIN}\" y=\"{bar:.1}\" width=\"{whole}\" height=\"{BAR}\" rx=\"3\"/>"
         ),
     );
-    let class = if row.enabled { "open" } else { "off" };
+    let class = if row.is_closing() { "open" } else { "off" };
     let freezes = row.freezes.iter().map(|freeze| ("frozen", "off", freeze));
     for (what, class, one) in freezes.chain(row.untold().map(|given| ("override", "open", given))) {
         let Some(shown) = one.interval.clip(calendar.from, calendar.to) else { continue };
@@ -133,11 +134,11 @@ fn bars(out: &mut String, calendar: &Calendar, row: &Row, top: f64) {
             &format!(
                 "<rect class=\"{class}\" x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"4\"><title>{}</title></rect>",
                 bar + BAR,
-                escape(&clean(&label::stretch(what, one, row.zone(calendar))))
+                escape(&clean(&label::stretch(what, one, row.zone())))
             ),
         );
     }
-    for OpenTime { interval, zone, reason } in &row.times {
+    for OpenTime { interval, zone, reason, .. } in &row.times {
         let Some(shown) = interval.clip(calendar.from, calendar.to) else { continue };
         let (left, right) = (place(fraction(calendar, shown.open)), place(fraction(calendar, shown.close)));
         let width = (right - left).max(NARROWEST);

@@ -5,7 +5,7 @@ use jiff::{Timestamp, tz::TimeZone};
 use crate::calendar::axis::days;
 use crate::calendar::{Calendar, OpenTime, Row, label};
 use crate::diagnostic::clean;
-use crate::schedule::Interval;
+use crate::schedule::{Interval, minute};
 use crate::text::fold;
 
 /// The narrowest and widest timeline, in characters.
@@ -28,8 +28,8 @@ pub fn text(calendar: &Calendar, width: usize, color: bool) -> String {
     let width = width.clamp(NARROWEST, WIDEST);
     let mut text = line(
         &[
-            &format!("{} –", label::instant(calendar.from, &calendar.zone)),
-            &format!("{},", label::instant(calendar.to, &calendar.zone)),
+            &format!("{} –", minute(calendar.from, &calendar.zone)),
+            &format!("{},", minute(calendar.to, &calendar.zone)),
             label::zone(&calendar.zone),
         ],
         width,
@@ -86,7 +86,7 @@ fn column(calendar: &Calendar, at: Timestamp, width: usize) -> usize {
 
 fn heading(calendar: &Calendar, row: &Row, width: usize) -> String {
     let name = clean(&row.change_type);
-    let state = label::state(row, calendar);
+    let state = label::state(row);
     let used = name.chars().count() + state.chars().count() + 2;
     // Without room for a few names the clusters stand in a line of their own.
     let (left, end) = if used + 10 > width { (width - 4, "\n    ") } else { (width - used, "  ") };
@@ -131,7 +131,7 @@ fn list(calendar: &Calendar, row: &Row, width: usize) -> String {
         let pieces = times.split_inclusive("– ").map(str::trim_end).chain([end.as_str()]);
         format!("  {}\n", fold(pieces, width - 2, 4))
     };
-    for OpenTime { interval, zone, reason } in row.times.iter().take(MOST_LISTED) {
+    for OpenTime { interval, zone, reason, .. } in row.times.iter().take(MOST_LISTED) {
         text += &told(interval, zone, &label::reason(reason.as_deref()));
         if !shows_the_same(zone, &calendar.zone, interval.open, interval.close) {
             text += &told(interval, &calendar.zone, "");
@@ -143,14 +143,14 @@ fn list(calendar: &Calendar, row: &Row, width: usize) -> String {
     if let Some(race) = row.race {
         let words = format!(
             "{} {}: an opening and a closing coincide. The slower Job decides (GW107); shown as closed",
-            label::instant(race, &calendar.zone),
+            minute(race, &calendar.zone),
             label::zone(&calendar.zone)
         );
         text += &format!("  {}\n", fold(words.split(' '), width - 2, 4));
     }
     let freezes = row.freezes.iter().map(|freeze| ("frozen", freeze)).take(MOST_LISTED);
     for (what, one) in freezes.chain(row.untold().map(|given| ("override", given)).take(MOST_LISTED)) {
-        let words = label::stretch(what, one, row.zone(calendar));
+        let words = label::stretch(what, one, row.zone());
         text += &format!("  {}\n", fold(words.split(' '), width - 2, 4));
     }
     let more = row.times.len().saturating_sub(MOST_LISTED);

@@ -9,8 +9,8 @@ use crate::check::SpecLintOptions;
 use crate::check::code::{CLOSED_FOR_LONG, LITTLE_TIME, LONG_FREEZE, OLD_ZONES};
 use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::schedule::Interval;
 use crate::schedule::zone::database_release;
+use crate::schedule::{Interval, moment};
 use crate::spec::{ChangeType, Freeze, Spec};
 
 const HOUR: i64 = 3_600;
@@ -37,8 +37,8 @@ pub(super) fn findings(
     now: Timestamp,
     options: SpecLintOptions,
 ) -> Vec<Diagnostic> {
-    let zone = spec.zone().unwrap_or(TimeZone::UTC);
-    let told = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+    let zone = spec.told_zone();
+    let told = |at: Timestamp| moment(at, &zone);
     let mut found: Vec<Diagnostic> =
         spec.freezes.iter().filter_map(|freeze| long_freeze(freeze, &zone, now, options)).collect();
     for change_type in spec.types.iter().filter(|one| !one.is_real_time()) {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::check::code::{EDITED_FILE, STALE_FILES, UNHELD, UNKNOWN_TARGET};
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place, distinct};
+use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
@@ -66,9 +67,15 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
         return Generated::default();
     }
     let mut builder = Builder::new(input.snapshot);
-    // What stops `sync` is for `sync` to say.
-    let Ok(leftover) = gate::sync(input, templates, &mut builder, gate::Late::Refused) else {
-        return Generated::default();
+    let leftover = match gate::sync(input, templates, &mut builder, gate::Late::Refused) {
+        Ok(leftover) => leftover,
+        // What stops `sync` is for `sync` to say, but that the clusters have another mechanism.
+        Err(error) => {
+            return Generated {
+                findings: other(input, &error).into_iter().collect(),
+                ..Generated::default()
+            };
+        }
     };
     let mut findings = unheld(&leftover);
     if gate::unbuilt(input, &builder).is_err() {
@@ -90,6 +97,27 @@ impl Generated {
         };
         found.into_iter().filter(|one| !is_mended(one)).collect()
     }
+}
+
+/// Finds that clusters have another mechanism than the spec says, which `sync` refuses to change.
+fn other(input: &Input<'_>, refused: &Error) -> Option<Diagnostic> {
+    let wanted = input.spec.gate.mechanism;
+    let gated = input.spec.clusters.keys().filter(|cluster| input.spec.gates(cluster));
+    let mut jobs = gated.flat_map(|cluster| input.model.closings.of(cluster));
+    let job = jobs.find(|job| job.is_running && job.action.holds() && job.mechanism != wanted)?;
+    let why = refused.diagnostics.first()?;
+    let finding = STALE_FILES.finding(format!(
+        "the clusters have mechanism `{}` and not `{}`, and `sync` can't write that: {}",
+        job.mechanism.as_str(),
+        wanted.as_str(),
+        why.message
+    ));
+    let place = why.place.clone().unwrap_or_else(|| Place::file(input.spec.path.clone()));
+    Some(
+        finding
+            .at(place)
+            .help("run `gitops-windows sync`: it says the way on\nor take the change of `gate` back"),
+    )
 }
 
 /// Finds what no gate holds back although it has a window, or may have one: what `sync` says of that, and nothing else

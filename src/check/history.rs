@@ -225,15 +225,16 @@ impl<'s> Change<'s> {
         let findings = left.into_values().filter_map(|(old, names)| {
             let now = self.still(old).and_then(|still| self.step.after.flux(still));
             let flux = now.or(self.step.before.flux(old))?;
+            let (them, they_stay) = if names.len() == 1 { ("it", "It stays") } else { ("them", "They stay") };
             Some(
                 ORPHANED_OBJECT
                     .finding(format!(
-                        "{} left Git, and {} does not delete them. They stay in the cluster without an owner",
+                        "{} left Git, and {} does not delete {them}. {they_stay} in the cluster without an owner",
                         named(&names),
                         old.name
                     ))
                     .at(flux.place("prune"))
-                    .help("delete them by hand\nor let the Kustomization prune before they leave Git"),
+                    .help(format!("delete {them} by hand\nor let the Flux Kustomization prune before objects leave Git")),
             )
         });
         findings.collect()

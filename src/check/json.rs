@@ -4,13 +4,22 @@ use serde_json::{Value, json};
 
 use crate::check::Code;
 use crate::diagnostic::{Diagnostic, Place, Severity, clean, line_column};
+use crate::text::json_schema::{answers, list, nullable, number, object, one_of, text, truth};
 
 /// The version of the form; it grows when something is taken away or means something else.
 const VERSION: u32 = 1;
 
 /// Writes findings as JSON: lines and columns count from 1, `start` and `end` are bytes of the file.
-pub fn json(findings: &[Diagnostic]) -> Value {
-    json!({ "version": VERSION, "findings": findings.iter().map(one).collect::<Vec<_>>() })
+///
+/// With a revision to compare with, `marks` tells of each whether it is new since then.
+pub fn json(findings: &[Diagnostic], marks: Option<&[bool]>) -> Value {
+    let marked = |(position, finding): (usize, &Diagnostic)| {
+        let mut value = one(finding);
+        value["new"] = marks.and_then(|marks| marks.get(position).copied()).into();
+        value
+    };
+    let findings: Vec<Value> = findings.iter().enumerate().map(marked).collect();
+    json!({ "version": VERSION, "findings": findings })
 }
 
 fn one(finding: &Diagnostic) -> Value {
@@ -30,6 +39,27 @@ fn one(finding: &Diagnostic) -> Value {
         })
         .collect();
     value
+}
+
+/// Returns the JSON Schema (draft 2020-12) of what `check --format json` prints; [`json()`] says what its fields mean.
+pub fn schema() -> Value {
+    let place = || {
+        let fields = ["line", "column", "start", "end"].map(|name| (name, nullable(number())));
+        [("path", nullable(text()))].into_iter().chain(fields).collect::<Vec<_>>()
+    };
+    let mut finding = place();
+    let severities = [Severity::Note, Severity::Warning, Severity::Error].map(severity);
+    finding.extend([
+        ("code", nullable(text())),
+        ("name", nullable(text())),
+        ("severity", one_of(&severities)),
+        ("message", text()),
+        ("help", nullable(text())),
+        ("new", nullable(truth())),
+        ("related", list(object([place(), vec![("message", text())]].concat()))),
+    ]);
+    let top = vec![("version", json!({ "const": VERSION })), ("findings", list(object(finding)))];
+    answers("check", object(top))
 }
 
 /// Names a severity.

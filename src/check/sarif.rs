@@ -10,7 +10,16 @@ use crate::diagnostic::{Diagnostic, Place, clean, line_column};
 ///
 /// Paths are relative to the top of the repository. Lines and columns count from 1, columns in characters;
 /// the end is that of the first line, as only that is shown.
-pub fn sarif(findings: &[Diagnostic]) -> Value {
+///
+/// With a revision to compare with, `marks` tells of each whether it is new since then (`baselineState`, §3.27.24).
+pub fn sarif(findings: &[Diagnostic], marks: Option<&[bool]>) -> Value {
+    let marked = |(position, finding): (usize, &Diagnostic)| {
+        let mut value = result(finding);
+        if let Some(is_new) = marks.and_then(|marks| marks.get(position)) {
+            value["baselineState"] = if *is_new { "new" } else { "unchanged" }.into();
+        }
+        value
+    };
     let rules: Vec<Value> = CODES
         .iter()
         .map(|code| {
@@ -33,7 +42,7 @@ pub fn sarif(findings: &[Diagnostic]) -> Value {
                 "rules": rules,
             } },
             "columnKind": "unicodeCodePoints",
-            "results": findings.iter().map(result).collect::<Vec<_>>(),
+            "results": findings.iter().enumerate().map(marked).collect::<Vec<_>>(),
         }],
     })
 }
@@ -103,7 +112,7 @@ mod tests {
             .finding("x\u{1b}y")
             .at(place(6, 9))
             .related("other", place(0, 12));
-        let value = sarif(&[finding.help("mend")]);
+        let value = sarif(&[finding.help("mend")], None);
         let result = &value["runs"][0]["results"][0];
         let region = &result["locations"][0]["physicalLocation"]["region"];
         assert_eq!(*region, json!({ "startLine": 2, "startColumn": 1, "endLine": 2, "endColumn": 3 }));
@@ -149,7 +158,7 @@ mod tests {
             .chain([Diagnostic::warning("without code or place")])
             .collect();
         let validator = jsonschema::validator_for(&schema).unwrap();
-        let value = sarif(&findings);
+        let value = sarif(&findings, None);
         let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
         assert_eq!(errors, Vec::<String>::new());
     }

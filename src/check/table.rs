@@ -1,11 +1,10 @@
 //! The table of a gate, and the times that it is made of, as they are at an instant.
 
-use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use crate::check::code::{ENDED_TIME, TABLE_ENDS};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::schedule::Interval;
+use crate::schedule::{Interval, moment};
 use crate::spec::Spec;
 
 /// How long before its end a table is told to end.
@@ -14,8 +13,8 @@ const AHEAD: i64 = 60 * 24;
 /// Finds a table that is about to end or has not begun, and freezes and overrides that are over.
 pub(super) fn findings(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    let zone = spec.zone().unwrap_or(TimeZone::UTC);
-    let told = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+    let zone = spec.told_zone();
+    let told = |at: Timestamp| moment(at, &zone);
     if let Some(table) = &spec.gate.table {
         let Interval { open, close } = table.bounds;
         let is_near = now.checked_add(AHEAD.hours()).is_ok_and(|soon| soon >= close);
@@ -24,6 +23,9 @@ pub(super) fn findings(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
                 format!("the table of open times begins on {}, and before that nothing opens", told(open)),
                 "give `gate` an earlier `from`, and run `gitops-windows sync`",
             ))
+        } else if close <= now {
+            let message = format!("the table of open times ended on {}: every gate stays shut", told(close));
+            Some((message, "run `gitops-windows sync --extend`, which moves its end"))
         } else {
             is_near.then(|| {
                 (

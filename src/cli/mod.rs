@@ -16,34 +16,37 @@ pub const DEFAULT_SPEC: &str = "windows.yaml";
 /// The folder to work in where none is named: then the spec may stand in one above.
 pub const DEFAULT_DIRECTORY: &str = ".";
 
+/// The heading of the options of every command.
+const GLOBAL: &str = "Options of every command";
+
 /// Options of every command.
 #[derive(Args, Debug)]
 pub struct Global {
     /// Work in this folder
     ///
     /// It holds windows.yaml, and may be a subfolder of the git repository.
-    #[arg(short = 'C', long = "directory", value_name = "DIR", default_value = DEFAULT_DIRECTORY, global = true)]
+    #[arg(short = 'C', long = "directory", value_name = "DIR", default_value = DEFAULT_DIRECTORY, global = true, help_heading = GLOBAL)]
     pub directory: PathBuf,
     /// The spec, relative to the folder
-    #[arg(long, value_name = "FILE", default_value = DEFAULT_SPEC, global = true, hide_short_help = true)]
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_SPEC, global = true, help_heading = GLOBAL, hide_short_help = true)]
     pub spec: String,
     /// Which kustomize proves the result [default: the one inside, else one found on PATH]
-    #[arg(long, value_enum, global = true, hide_short_help = true)]
+    #[arg(long, value_enum, global = true, help_heading = GLOBAL, hide_short_help = true)]
     pub renderer: Option<RendererChoice>,
     /// Neither use nor keep builds of other runs
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(long, global = true, help_heading = GLOBAL, hide_short_help = true)]
     pub no_cache: bool,
     /// Whether to colour
-    #[arg(long, value_enum, default_value_t, global = true, hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t, global = true, help_heading = GLOBAL, hide_short_help = true)]
     pub color: Color,
     /// Take this for the current time, in RFC 3339, for example 2026-03-29T00:00:00Z
-    #[arg(long, value_name = "TIME", global = true, hide_short_help = true)]
+    #[arg(long, value_name = "TIME", global = true, help_heading = GLOBAL, hide_short_help = true)]
     pub now: Option<String>,
-    /// Say less: only errors, and what was asked for
-    #[arg(short, long, global = true)]
+    /// Say less: errors, answers, and why nothing was done
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
     /// Say more: long lists, and how many builds it took
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub verbose: bool,
     /// What builds instead of what would be found, for a process that runs several commands.
     #[arg(skip)]

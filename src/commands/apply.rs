@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::path::RepoPath;
-use crate::plan::{Command, EntryOutcome, Plan, Report, Standing, Way, by_cluster};
+use crate::plan::{Command, EntryOutcome, MOST_ALIKE, Plan, Report, Standing, Way, by_cluster};
 use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::{Anew, Renderer};
 use crate::spec::SCHEMA_FILE;
@@ -63,13 +63,17 @@ pub fn apply<'s>(
     shown: impl Into<Shown<'s>>,
 ) -> Result<Exit, Error> {
     let shown = shown.into();
-    output.diagnostics(&plan.remarks);
-    // Before the proof, which takes the longest: nobody waits for it only to hear this.
+    // Before the proof, which takes the longest: nobody waits for it, or reads warnings, only to hear this.
     if !plan.changes.is_empty()
         && !writing.allow_dirty
         && (writing.consent.yes || writing.consent.may_ask(output))
     {
         refuse_dirty(workspace, plan)?;
+    }
+    // Where nothing is to be done, they are why.
+    match plan.changes.is_empty() {
+        true => output.refusals(&plan.remarks),
+        false => output.diagnostics(&plan.remarks),
     }
     // Nothing is written that only another run has seen.
     let verdicts = proven(workspace, plan, &Anew(renderer))?;
@@ -149,7 +153,12 @@ fn decide(
     if consent.yes {
         // Programs read stdout: what was written is told after it was.
         write::write(&workspace.repository, &plan.changes)?;
-        show(output, plan, shown, true);
+        match shown {
+            Shown::Difference(Format::Unified) if output.is_quiet() => {
+                output.result(format!("{}\n", wrote(plan)).as_bytes());
+            }
+            _ => show(output, plan, shown, true),
+        }
     } else {
         show(output, plan, shown, false);
     }
@@ -172,7 +181,7 @@ fn decide(
         consent.yes
     };
     if written {
-        output.say(&format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.files())));
+        output.say(&wrote(plan));
         tell_commands(output, plan, "Now run");
     } else {
         let hint = if consent.dry_run { "" } else { " Run it again with --yes to write." };
@@ -195,6 +204,10 @@ fn tell_commands(output: &Output, plan: &Plan, when: &str) {
         output.say(&format!("{when} on {}: {}", command.cluster, command.purpose));
         output.say(&format!("  {}", command.shell()));
     }
+}
+
+fn wrote(plan: &Plan) -> String {
+    format!("Wrote {}. `gitops-windows undo` takes it back.", files(plan.changes.files()))
 }
 
 fn files(count: usize) -> String {
@@ -280,18 +293,32 @@ fn report(output: &Output, plan: &Plan) {
         found.lines(output.verbose()).iter().for_each(|line| output.say(line));
     }
     let standings = plan.report.standings().iter().map(|one| (one.cluster.as_str(), one.told()));
-    by_cluster(standings, output.verbose()).iter().for_each(|line| output.say(line));
+    let mut usual: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in plan.report.beside().iter().filter(|one| one.is_usual && !output.verbose()) {
+        *usual.entry(&one.cluster).or_default() += 1;
+    }
+    usual.retain(|_, count| *count > MOST_ALIKE);
+    let beside = plan.report.beside().iter();
+    let beside = beside.filter(|one| !one.is_usual || !usual.contains_key(one.cluster.as_str()));
+    let beside = beside.map(|one| (one.cluster.as_str(), one.lines.clone()));
+    let usual = usual.iter().map(|(cluster, count)| {
+        let line = format!("  {count} Flux Kustomizations get a new `dependsOn` (--verbose names them)");
+        (*cluster, vec![line])
+    });
+    let mut steps: Vec<(&str, Vec<String>)> = standings.chain(beside).chain(usual).collect();
+    steps.sort_by_key(|(cluster, _)| *cluster);
+    by_cluster(steps.into_iter(), output.verbose()).iter().for_each(|line| output.say(line));
     let mut entries: Vec<&EntryOutcome> = plan.report.entries().iter().collect();
     entries.sort_by_key(|entry| (entry.problem.is_some(), &entry.cluster));
     let folded = if output.verbose() { BTreeMap::new() } else { alike(&entries) };
-    entries.retain(|entry| !entry.is_untouched() || !folded.contains_key(&entry.reasons()));
+    entries.retain(|entry| !entry.is_untouched() || !folded.contains_key(&entry.reasons(output.verbose())));
     let divided = entries.iter().filter(|entry| entry.problem.is_none());
-    let divided = divided.map(|entry| (entry.cluster.as_str(), entry.told()));
+    let divided = divided.map(|entry| (entry.cluster.as_str(), entry.told(output.verbose())));
     by_cluster(divided, output.verbose()).iter().for_each(|line| output.say(line));
     // Where nothing else goes on, it is what the command failed of.
     let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
     for told in refused::told(&entries, output.verbose(), make) {
-        output.diagnostics(&[told]);
+        output.refusals(&[told]);
     }
     for (reasons, count) in folded {
         output.say(&format!("{count} entry points not divided (--verbose names them)"));
@@ -302,14 +329,11 @@ fn report(output: &Output, plan: &Plan) {
     }
 }
 
-/// How many entry points are named at most that are not divided for the same reason.
-pub(super) const MOST_ALIKE: usize = 3;
-
 /// Returns the reasons for which more entry points than these are not divided, with their number.
 fn alike(entries: &[&EntryOutcome]) -> BTreeMap<Vec<String>, usize> {
     let mut found: BTreeMap<Vec<String>, usize> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.is_untouched()) {
-        *found.entry(entry.reasons()).or_default() += 1;
+        *found.entry(entry.reasons(false)).or_default() += 1;
     }
     found.retain(|_, count| *count > MOST_ALIKE);
     found

@@ -1,5 +1,7 @@
 //! `calendar`.
 
+use std::collections::BTreeSet;
+
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -17,6 +19,7 @@ use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::schedule::Interval;
 use crate::spec::Spec;
+use crate::text::ranges;
 use crate::when::{Selected, answer, unknown_clusters};
 
 /// Arguments of `calendar`.
@@ -90,10 +93,10 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let spec = workspace.spec(output)?;
     let renderer = on_demand(global, output);
     let model = workspace.model(Some(&spec), renderer.as_ref());
-    let schedules =
-        Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
+    let schedules = Schedules::in_git(&spec, &model, from)
+        .map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
     let fleet = Fleet::new(&spec, &model, &schedules);
-    let unknown = unknown_clusters(&fleet, &arguments.clusters);
+    let unknown = unknown_clusters(&fleet.known(), &arguments.clusters);
     if !unknown.is_empty() {
         return Err(Error { kind: ErrorKind::Usage, diagnostics: unknown });
     }
@@ -104,15 +107,31 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let files = (&workspace.snapshot, &model);
     let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let answer = answer(&spec, &fleet, &schedules, &all, now, zone.clone());
-    let unclosed = answer.with_history(&model, &schedules, &history).unclosed();
+    let answer = answer.with_history(&model, &schedules, &history);
+    let unclosed = answer.unclosed();
     let range = Interval { open: from, close: to };
     let calendar = calendar::Calendar::new(&spec, &schedules, &clusters, &unclosed, range, zone, most)
-        .without(&fleet.unmoved());
+        .without(&fleet.unmoved())
+        .without(&fleet.idle(&spec))
+        .with_free(&fleet.free(&spec));
+    for cluster in fleet.ungated.iter().filter(|cluster| arguments.clusters.contains(cluster)) {
+        output.say(&format!("Cluster {cluster} has no window: `hasGate: false` stands in windows.yaml."));
+    }
     for row in calendar.rows.iter().filter(|row| row.is_cut) {
         output.say(&format!(
             "Type {} opens so often that only the first {} times are shown.",
             row.change_type,
             row.times.len()
+        ));
+    }
+    let differing: BTreeSet<&str> =
+        answer.lines.iter().filter(|line| line.is_otherwise).map(|line| &*line.cluster).collect();
+    let differing: Vec<&str> =
+        differing.into_iter().filter(|name| clusters.iter().any(|own| own == name)).collect();
+    if !differing.is_empty() {
+        output.say(&format!(
+            "The gates of {} go by other times than windows.yaml says: run `gitops-windows sync`.",
+            ranges(differing.into_iter()).join(", ")
         ));
     }
     let answer = match arguments.format {

@@ -1,24 +1,30 @@
 //! `check`.
 
+use std::collections::BTreeSet;
+
 use crate::check::{
-    CODES, Code, SpecLintOptions, Standard, Subject, explain, github, history, ignore, json, sarif, sort,
-    spec_lints_with,
+    CODES, Code, Former, SpecLintOptions, Standard, Subject, explain, github, history, ignore, json, sarif,
+    sort, spec_lints_with,
 };
 use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::{on_demand, renderer};
 use crate::commands::workspace::Workspace;
-use crate::delivery::Model;
+use crate::delivery::{Delivery, Model};
 use crate::diagnostic::{self, Diagnostic, Severity, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::plan;
 use crate::render::Renderer;
 use crate::schedule::Length;
 use crate::spec;
 use crate::template::Templates;
-use crate::text::did_you_mean;
+use crate::text::{did_you_mean, some};
 use clap::{Args, ValueEnum};
+
+/// How many folders are named.
+const MOST: usize = 5;
 
 /// Arguments of `check`.
 #[derive(Args, Debug)]
@@ -29,7 +35,8 @@ pub struct Check {
     /// The least severity that makes the exit code 1
     #[arg(long, value_enum, default_value_t)]
     pub fail_on: FailOn,
-    /// Also find what goes wrong between this revision and the files as they are now
+    /// Find what is new since this revision, and what goes wrong on the way from there. The rest is counted, and shown
+    /// with --verbose
     #[arg(long, value_name = "REV")]
     pub base: Option<String>,
     /// Print what a code means, why it matters and how to mend it
@@ -117,12 +124,18 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
         least_open: arguments.min_open,
         most_days_frozen: arguments.max_days_frozen,
     };
+    let mut remote = BTreeSet::new();
+    let mut marks = None;
     let findings = match renderer.as_deref() {
         Some(renderer) => {
             let templates = Templates::new(workspace.overrides())?;
             let subject = Subject::new(&workspace.snapshot, &model, spec, renderer);
-            let more = changes(arguments, &workspace, &subject)?;
-            Standard { warnings, templates: Some(&templates), now, options }.findings(&subject, more)
+            let standard = |warnings| Standard { warnings, templates: Some(&templates), now, options };
+            let (more, before) = changes(arguments, &workspace, &subject, &standard)?;
+            remote = unfetched(&subject);
+            let found = standard(warnings).findings(&subject, more);
+            marks = before.map(|before| before.marks(&found, &subject));
+            found
         }
         None => {
             let mut found = warnings;
@@ -132,11 +145,69 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
             found
         }
     };
-    show(&findings, arguments.format, output);
-    if arguments.format == CheckFormat::Text {
-        looked_at(&workspace, &model, spec.is_some(), output);
+    let is_text = arguments.format == CheckFormat::Text;
+    let is_lost = is_text && spec.is_none() && is_nowhere(&model, output);
+    let (new, old) = parted(&findings, marks.as_deref());
+    match arguments.format {
+        CheckFormat::Json => {
+            let value = json(&findings, marks.as_deref());
+            output.result(format!("{value:#}\n").as_bytes());
+        }
+        CheckFormat::Sarif => {
+            let value = sarif(&findings, marks.as_deref());
+            output.result(format!("{value:#}\n").as_bytes());
+        }
+        CheckFormat::Text if is_lost && new.is_empty() => {}
+        CheckFormat::Text if new.is_empty() && !old.is_empty() => output.say("Nothing new."),
+        format => show(&new, format, output),
     }
-    Ok(if fails(&findings, arguments.fail_on) { Exit::Pending } else { Exit::Clean })
+    if let (Some(revision), true, true) = (&arguments.base, is_text && output.verbose(), !old.is_empty()) {
+        output.result(format!("Found at {revision} already:\n\n").as_bytes());
+        show(&old, arguments.format, output);
+    }
+    if is_text && !is_lost {
+        looked_at(&workspace, &model, spec.is_some(), output);
+        let remote: Vec<String> = remote.into_iter().collect();
+        let (is, it) = if remote.len() == 1 { ("is", "it needs") } else { ("are", "they need") };
+        if !remote.is_empty() {
+            output.say(&format!(
+                "{} {is} not checked, as {it} the network. `gitops-windows fetch-bases` copies what is fetched.",
+                some(&remote, MOST)
+            ));
+        }
+    }
+    if let (Some(revision), true) = (&arguments.base, !old.is_empty()) {
+        let told = match old.len() {
+            1 => "1 finding was".to_owned(),
+            several => format!("{several} findings were"),
+        };
+        let shown = if is_text && !output.verbose() { ": --verbose shows them" } else { "" };
+        output.say(&format!("{told} there at {revision} already{shown}. The exit code counts what is new."));
+    }
+    Ok(if fails(&new, arguments.fail_on) { Exit::Pending } else { Exit::Clean })
+}
+
+/// Parts findings into new and old ones; all are new without marks.
+fn parted(findings: &[Diagnostic], marks: Option<&[bool]>) -> (Vec<Diagnostic>, Vec<Diagnostic>) {
+    let is_new = |position: usize| marks.is_none_or(|marks| marks.get(position) != Some(&false));
+    let (new, old): (Vec<_>, Vec<_>) =
+        findings.iter().cloned().enumerate().partition(|(position, _)| is_new(*position));
+    let findings = |part: Vec<(usize, Diagnostic)>| part.into_iter().map(|(_, finding)| finding).collect();
+    (findings(new), findings(old))
+}
+
+/// Says that nothing was looked at, where no cluster gets a Flux Kustomization, and returns whether it is so.
+fn is_nowhere(model: &Model, output: &Output) -> bool {
+    if model.delivered.all.iter().any(|cluster| !cluster.kustomizations.is_empty()) {
+        return false;
+    }
+    let found = match model.unlisted.len() {
+        0 => "no Flux Kustomization was found".to_owned(),
+        1 => "no root of a cluster applies the Flux Kustomization that was found".to_owned(),
+        count => format!("no root of a cluster applies the {count} Flux Kustomizations that were found"),
+    };
+    output.say(&format!("Looked at no cluster: {found}. `gitops-windows clusters` says more."));
+    true
 }
 
 /// Says what was looked at, where that is not what somebody would think.
@@ -151,14 +222,7 @@ fn looked_at(workspace: &Workspace, model: &Model, has_spec: bool, output: &Outp
         output.say(&text);
     }
     let kustomizations: usize = model.delivered.all.iter().map(|cluster| cluster.kustomizations.len()).sum();
-    if has_spec {
-        return;
-    }
-    if kustomizations == 0 {
-        output.say(
-            "Looked at no cluster: no Flux Kustomization was found. `gitops-windows clusters` says more.",
-        );
-    } else if *workspace.repository.spec_dir() != model.root {
+    if !has_spec && *workspace.repository.spec_dir() != model.root {
         output.say(&format!(
             "Looked at the whole repository: {} clusters, {kustomizations} Flux Kustomizations.",
             model.delivered.all.len()
@@ -166,22 +230,34 @@ fn looked_at(workspace: &Workspace, model: &Model, has_spec: bool, output: &Outp
     }
 }
 
-/// Finds what goes wrong on the way from `--base`.
-fn changes(arguments: &Check, workspace: &Workspace, after: &Subject<'_>) -> Result<Vec<Diagnostic>, Error> {
-    let Some(revision) = &arguments.base else { return Ok(Vec::new()) };
+/// Finds what goes wrong on the way from `--base`, and what is found there.
+fn changes<'a>(
+    arguments: &Check,
+    workspace: &Workspace,
+    after: &Subject<'_>,
+    standard: &dyn Fn(Vec<Diagnostic>) -> Standard<'a>,
+) -> Result<(Vec<Diagnostic>, Option<Former>), Error> {
+    let Some(revision) = &arguments.base else { return Ok(Default::default()) };
     let snapshot = workspace.repository.snapshot_beside(revision, &workspace.snapshot)?.snapshot;
+    let parsed = spec::read(&snapshot, &workspace.spec_path).ok();
+    let warnings = parsed.as_ref().map(|parsed| parsed.warnings.clone()).unwrap_or_default();
+    let own = parsed.as_ref().map(|parsed| &parsed.spec);
     // The revision may be older than the spec; then today's says what its folders mean.
-    let old = spec::read(&snapshot, &workspace.spec_path).map(|parsed| parsed.spec).ok();
-    let old = old.as_ref().or(after.spec);
+    let old = own.or(after.spec);
     let model = workspace.model_of(&snapshot, old, after.renderer);
-    let told = history(&Subject::new(&snapshot, &model, old, after.renderer), after);
-    Ok(distinct(told.into_iter().map(|told| told.finding)))
+    let mut before = Subject::new(&snapshot, &model, old, after.renderer);
+    let told = history(&before, after);
+    // A spec that it lent is part of the change.
+    before.spec = own;
+    let found = standard(warnings).findings(&before, Vec::new());
+    let told = distinct(told.into_iter().map(|told| told.finding));
+    Ok((told, Some(Former::new(&before, found))))
 }
 
 fn show(findings: &[Diagnostic], format: CheckFormat, output: &Output) {
     match format {
-        CheckFormat::Json => output.result(format!("{:#}\n", json(findings)).as_bytes()),
-        CheckFormat::Sarif => output.result(format!("{:#}\n", sarif(findings)).as_bytes()),
+        CheckFormat::Json => output.result(format!("{:#}\n", json(findings, None)).as_bytes()),
+        CheckFormat::Sarif => output.result(format!("{:#}\n", sarif(findings, None)).as_bytes()),
         CheckFormat::Github => output.result(github(findings).as_bytes()),
         CheckFormat::Text if findings.is_empty() => output.say("Nothing to report."),
         CheckFormat::Text => {
@@ -210,4 +286,10 @@ fn fails(findings: &[Diagnostic], fail_on: FailOn) -> bool {
         FailOn::Never => return false,
     };
     findings.iter().any(|finding| finding.severity >= least)
+}
+
+/// Names the folders of which nothing is told, since their builds need the network.
+fn unfetched(subject: &Subject<'_>) -> BTreeSet<String> {
+    let is_it = |one: &&Delivery| one.error.as_deref().is_some_and(plan::is_remote);
+    subject.deliveries.iter().filter(is_it).map(|one| one.path.to_string()).collect()
 }

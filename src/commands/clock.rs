@@ -9,6 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::schedule::{self, Said, Unreal};
 use crate::spec::skipped;
+use crate::text::did_you_mean;
 
 /// Gives the current time: that of `--now`, or of the machine.
 pub fn now(global: &Global) -> Result<Timestamp, Error> {
@@ -45,6 +46,9 @@ pub fn said(
     let Some(said) = Said::spoken(text, now, zone.unwrap_or(&TimeZone::UTC)) else {
         if is_beyond(text) {
             return Err(beyond(option, text));
+        }
+        if let Some(near) = did_you_mean(text, ["today", "tonight", "tomorrow", "now"]) {
+            return Err(wrong(format!("{option}: `{text}` is no day and no time"), &near));
         }
         return Err(wrong(
             format!("{option}: `{text}` is no day and no time"),

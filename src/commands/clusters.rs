@@ -24,6 +24,7 @@ pub fn run(global: &Global, arguments: &Clusters, output: &Output) -> Result<Exi
     let renderer = on_demand(global, output);
     let spec = workspace.spec_if_any(global)?.map(|parsed| workspace.shown(parsed, output));
     let model = workspace.model(spec.as_ref(), renderer.as_ref());
+    output.diagnostics(&model.remarks);
     match arguments.format {
         TextFormat::Text => output.result(text(&model, spec.as_ref()).as_bytes()),
         TextFormat::Json => {

@@ -1,4 +1,4 @@
-//! `explain PATH`.
+//! `explain PATH` and `explain NAME`.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -8,14 +8,14 @@ use crate::commands::apply::Exit;
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::explain::{Consumer, Explained, Explanation, Read, explain};
+use crate::explain::{Consumer, Explained, Explanation, Read, explain, explain_app};
 use crate::output::Output;
 
 /// Arguments of `explain`.
 #[derive(Args, Debug)]
 pub struct Explain {
-    /// The file or folder, relative to the folder of the spec
-    #[arg(value_name = "PATH")]
+    /// The file or folder, relative to the folder of the spec; or an app or a Flux Kustomization, by name
+    #[arg(value_name = "PATH or NAME")]
     pub path: String,
     /// How to answer
     #[arg(long, value_enum, default_value_t)]
@@ -31,7 +31,17 @@ pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit
             Diagnostic::error(error.to_string()).help("name a path below the folder of the spec"),
         )
     })?;
-    let explained = explain(&loaded.input(), &path)?;
+    let input = loaded.input();
+    // As `when` does: a word without a slash may be an app, where nothing stands at a path of that name.
+    let is_there = input.snapshot.entry(&path).is_some() || input.snapshot.is_dir(&path);
+    let named = match is_there || arguments.path.contains('/') {
+        true => None,
+        false => explain_app(&input, &arguments.path)?,
+    };
+    let explained = match named {
+        Some(explained) => explained,
+        None => explain(&input, &path)?,
+    };
     let failed = explained.failed.iter().map(|folder| {
         Diagnostic::warning(format!("{folder} does not build: its objects are told as in their files"))
             .help("run `gitops-windows check` to see why")

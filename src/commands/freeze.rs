@@ -167,6 +167,8 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
     }
     let mut new = NewFreeze { to: arguments.until.clone(), ..arguments.scope.freeze(String::new(), reason)? };
     let done = edit(global, output, &arguments.edit, |spec, text| {
+        // Who misspells a cluster is told that first.
+        new.about.known(spec)?;
         if spec.gate.table.is_none() {
             return Err(without_table(spec, now));
         }
@@ -191,8 +193,10 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
 
 /// Says that no edit stops a pair of CronJobs, and what does.
 fn without_table(spec: &Spec, now: Timestamp) -> Error {
-    let message =
-        format!("{} obey no commit. Nothing would stop", spec.gate.inflexible().unwrap_or_default());
+    let message = format!(
+        "{} obeys no commit. A commit would stop nothing",
+        spec.gate.inflexible().unwrap_or_default()
+    );
     let error = Diagnostic::error(message).at(Place::file(spec.path.clone()));
     let mut error = Error::new(ErrorKind::Usage, error.help(table_steps(spec, now)));
     error.diagnostics.push(Diagnostic::note(WITHOUT_GIT));

@@ -26,6 +26,7 @@ const OPTIONS: &[(&[&str], &str)] = &[
     (&["--force", "--approve", "--auto-approve", "-y", "--write"], "--yes"),
     (&["--dryrun", "--check", "--plan", "--no-write"], "--dry-run"),
     (&["--output", "-o", "--json"], "--format"),
+    (&["--for", "--length", "--duration"], "--to now+2h"),
 ];
 
 /// Adds to a refusal of a command or an option what may be meant.

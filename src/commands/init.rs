@@ -6,13 +6,14 @@ use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply};
 use crate::commands::clock;
 use crate::commands::renderer::renderer;
-use crate::commands::schedules::lint;
+use crate::commands::schedules::{shown, sound};
 use crate::commands::workspace::Workspace;
 use crate::delivery::{Input, Known, Model};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::command::{InitOptions, init, scaffold};
+use crate::plan::gate::needed;
 use crate::plan::split::{Selection, split};
 use crate::plan::{EntryOutcome, Plan, Report, Way};
 use crate::render::Renderer;
@@ -76,7 +77,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
             &arguments.clusters,
             &arguments.apps,
         )?;
-        lint_planned(global, output, &workspace, &plan, arguments, renderer.as_ref())?;
+        lint_planned(global, output, &workspace, &plan, &options, renderer.as_ref())?;
         return apply(&arguments.writing, output, &workspace, &plan, renderer.as_ref(), arguments.format);
     }
     let mut plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
@@ -86,7 +87,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         options.check()?;
         plan = init(&workspace.snapshot, &workspace.spec_path, renderer.as_ref(), &templates, &options)?;
     }
-    lint_planned(global, output, &workspace, &plan, arguments, renderer.as_ref())?;
+    lint_planned(global, output, &workspace, &plan, &options, renderer.as_ref())?;
     let exit = apply(&arguments.writing, output, &workspace, &plan, renderer.as_ref(), arguments.format)?;
     // It plans a split, for which nobody waits who hears nothing of it.
     if !global.quiet {
@@ -113,7 +114,10 @@ fn effect(
     let templates = Templates::new(workspace.overrides_of(&after))?;
     // What keeps a split from being planned, `split` says.
     let ahead = split(&input, None, &templates, &Selection::All);
-    let ahead = ahead.map(|plan| counted(&input, plan.report.entries())).unwrap_or_default();
+    let mut ahead = ahead.map(|plan| counted(&input, plan.report.entries())).unwrap_or_default();
+    if ahead.divided == 0 {
+        ahead.needed = needed(&input);
+    }
     begins(&spec, &model, held, &ahead, clock::now(global)?)
         .map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })
 }
@@ -152,21 +156,21 @@ fn lint_planned(
     output: &Output,
     workspace: &Workspace,
     plan: &Plan,
-    arguments: &Init,
+    options: &InitOptions,
     renderer: &dyn Renderer,
 ) -> Result<(), Error> {
     let after = plan.changes.apply(&workspace.snapshot);
     let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
     let model = Model::read(&after, &parsed.spec.folder(), &Known::of(&parsed.spec), renderer);
-    let lints = lint(global, output, &parsed.spec, &model, &after)?;
-    // It opens and closes at the same instant.
-    let is_none = lints.iter().any(|lint| lint.code == Some("GW107") && lint.severity == Severity::Error);
-    if is_none && (arguments.open.is_some() || arguments.close.is_some()) {
+    if options.open.is_none() && options.close.is_none() {
+        return shown(global, output, &parsed.spec, &model, &after);
+    }
+    sound(global, output, &parsed.spec, &model, &after).map_err(|mut error| {
         let text = "the given times make no window. Nothing was written";
         let help = "give other times with --open and --close";
-        return Err(Error::new(ErrorKind::Invalid, Diagnostic::error(text).help(help)));
-    }
-    Ok(())
+        error.diagnostics.push(Diagnostic::error(text).help(help));
+        error
+    })
 }
 
 /// Asks for the window where nobody gave one; an empty answer keeps the guide's.

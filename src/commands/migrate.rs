@@ -56,8 +56,7 @@ pub struct Migrate {
 
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit, Error> {
-    let loaded = Loaded::open(global, output)?;
-    output.diagnostics(&loaded.model.remarks);
+    let loaded = Loaded::open_to_write(global, output)?;
     let templates = Templates::new(loaded.workspace.overrides())?;
     let base = loaded.base(&arguments.base)?;
     let live = if arguments.confirm { live(&loaded, arguments)? } else { BTreeMap::new() };

@@ -43,6 +43,7 @@ use crate::output::Output;
 pub use apply::Exit;
 use guess::advised;
 pub use list::{Cli, Command};
+pub use meta::schema_of;
 pub use plugin::parse;
 
 /// Parses the arguments of the process, the program's name first, runs the command and returns the exit code.

@@ -61,11 +61,11 @@ pub struct OverrideAdd {
     /// The type that opens [default: the only type with windows]
     #[arg(long = "type", value_name = "NAME")]
     pub change_type: Option<String>,
-    /// When it begins, such as `2026-11-24 20:00` or tonight [default: now]
-    #[arg(long, value_name = "TIME")]
+    /// The first day, or when it begins, such as `2026-11-24 20:00` or tonight [default: now]
+    #[arg(long, value_name = "DAY or TIME")]
     pub from: Option<String>,
-    /// When it ends, such as `tomorrow 02:00`
-    #[arg(long, alias = "to", value_name = "TIME", group = "end")]
+    /// The last day, or when it ends, such as `tomorrow 02:00`
+    #[arg(long, alias = "to", value_name = "DAY or TIME", group = "end")]
     pub until: Option<String>,
     /// How long it lasts, such as 2h, to the next run of the gate
     #[arg(long = "for", value_name = "LENGTH", group = "end")]

@@ -128,15 +128,16 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     let old = old.or_else(|| new.as_ref().ok().cloned().flatten());
     let new = new.unwrap_or_else(|_| old.clone());
     let (old_model, mut new_model) = (
-        workspace.model_of(&before, old.as_ref(), renderer.as_ref()),
+        workspace.model_before(&after, &before, old.as_ref(), renderer.as_ref()),
         workspace.model_of(&after, new.as_ref(), renderer.as_ref()),
     );
     new_model.closings.keep_unread(&old_model.closings);
     let history = Past::new(repository, &merge_base, (&before, &old_model), renderer.as_ref());
+    let tree = |world, spec| Tree::new(world, spec).by_its_gates(now);
     let before_tree =
-        Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref()).with_history(now, &history);
+        tree(World { snapshot: &before, model: &old_model }, old.as_ref()).with_history(now, &history);
     let after_tree =
-        Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref()).in_place_of(&before_tree, now);
+        tree(World { snapshot: &after, model: &new_model }, new.as_ref()).in_place_of(&before_tree, now);
     let clock = Clock { before: before_tree, after: after_tree, now };
     let question = Question { base: merge_base, head: commit, broken: broken.into_iter().next(), standards };
     let mut report = report(question, &clock, renderer.as_ref());
@@ -148,8 +149,16 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         };
         let closed = repository.snapshot_beside(&commit, &before)?.snapshot;
         let closed_model = workspace.model_of(&closed, old.as_ref(), renderer.as_ref());
-        let commits = repository.commits_since(&commit, &report.base).into_iter();
-        let commits: Vec<Commit> = commits.map(|(hash, subject)| Commit { hash, subject }).collect();
+        let commits: Vec<Commit> = match repository.merged_since(Some(&commit), &report.base) {
+            Some(all) => all
+                .into_iter()
+                .map(|one| Commit { hash: one.hash, subject: one.subject, paths: Some(one.paths) })
+                .collect(),
+            None => {
+                let all = repository.commits_since(&commit, &report.base).into_iter();
+                all.map(|(hash, subject)| Commit { hash, subject, paths: None }).collect()
+            }
+        };
         let world = World { snapshot: &closed, model: &closed_model };
         report.trains.extend(trains(&clock, &report, &closing, world, &commits, renderer.as_ref()));
     }

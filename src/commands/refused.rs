@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::commands::apply::MOST_ALIKE;
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
-use crate::plan::{EntryOutcome, Problem};
+use crate::plan::{EntryOutcome, MOST_ALIKE, Problem};
 
 /// Says of each entry point why it is left as it is; of those that differ in nothing but the folder once, unless all are
 /// wanted.
@@ -58,14 +57,19 @@ fn cause(own: Option<&RepoPath>, problem: &Problem) -> Cause {
 fn message(some: &[(&EntryOutcome, &Problem)], make: impl Fn(String) -> Diagnostic) -> Diagnostic {
     let Some((_, problem)) = some.first() else { return make(String::new()) };
     let named = some.iter().take(MOST_ALIKE);
+    let folder = |path: &RepoPath| if path.is_top() { "./".to_owned() } else { path.to_string() };
     let names: Vec<String> =
-        named.map(|(entry, _)| format!("{} in cluster {}", entry.before, entry.cluster)).collect();
+        named.map(|(entry, _)| format!("{} in cluster {}", folder(&entry.before), entry.cluster)).collect();
     let names = match (some.len() - names.len(), names.as_slice()) {
         (0, [all @ .., last]) if !all.is_empty() => format!("{} and {last}", all.join(", ")),
         (0, names) => names.concat(),
         (more, names) => format!("{} and {more} more (--verbose names them)", names.join(", ")),
     };
     let are = if some.len() == 1 { "is left as it is" } else { "are left as they are" };
-    let told = make(format!("{names} {are}: {}", problem.reason));
+    let reason = match problem.reason.strip_prefix("it ") {
+        Some(rest) if some.len() > 1 => format!("each {rest}"),
+        _ => problem.reason.clone(),
+    };
+    let told = make(format!("{names} {are}: {reason}"));
     Diagnostic { place: problem.place.as_deref().cloned(), ..told.help(problem.remedy()) }
 }

@@ -6,7 +6,7 @@ use crate::change::Change;
 use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, Shown, apply};
 use crate::commands::renderer::renderer;
-use crate::commands::schedules::lint;
+use crate::commands::schedules::shown;
 use crate::commands::sync;
 use crate::commands::workspace::{Loaded, Workspace};
 use crate::diff;
@@ -90,7 +90,7 @@ impl Edited {
         let mut plan = match along {
             Along::Everything(options) => sync::plan_of(global, output, &loaded, options)?,
             Along::Tables => {
-                lint(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
+                shown(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
                 retime(&loaded.input(), &old)?
             }
         };

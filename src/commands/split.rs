@@ -35,8 +35,7 @@ pub struct Split {
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, Error> {
     let selection = selection(arguments, "split")?;
-    let loaded = Loaded::open(global, output)?;
-    output.diagnostics(&loaded.model.remarks);
+    let loaded = Loaded::open_to_write(global, output)?;
     let templates = Templates::new(loaded.workspace.overrides())?;
     // In a repository without a commit nothing is live.
     let base = needs_base(&loaded.input()).then(|| loaded.base("HEAD").ok()).flatten();

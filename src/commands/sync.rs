@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply, preview};
 use crate::commands::clock;
-use crate::commands::schedules::lint;
+use crate::commands::schedules::sound;
 use crate::commands::spec_edit::{Along, Edited};
 use crate::commands::workspace::Loaded;
 use crate::error::Error;
@@ -116,6 +116,10 @@ fn latest<'a>(done: Option<&'a Left>, spec: &'a Spec, text: &'a str) -> (&'a Spe
 }
 
 /// Plans what a spec implies, and shows what is doubtful about its schedules.
+///
+/// # Errors
+///
+/// Those of [`sound`] and of the plan.
 pub fn plan_of(
     global: &Global,
     output: &Output,
@@ -123,6 +127,6 @@ pub fn plan_of(
     options: SyncOptions,
 ) -> Result<Plan, Error> {
     let templates = Templates::new(loaded.workspace.overrides())?;
-    lint(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
+    sound(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
     sync(&loaded.input(), &templates, options)
 }

@@ -6,11 +6,12 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::cli::{Answer, Global};
-use crate::commands::apply::{Exit, MOST_ALIKE};
+use crate::commands::apply::Exit;
 use crate::commands::workspace::Loaded;
 use crate::delivery::Input;
 use crate::error::Error;
 use crate::output::Output;
+use crate::plan::MOST_ALIKE;
 use crate::spec;
 use crate::text::{count, some};
 use crate::verify::{Check, Difference, Note, verify, verify_since};
@@ -60,14 +61,17 @@ fn text(checks: &[Check], all: bool) -> String {
     let not_split = checks.iter().filter(is_not_split).count();
     let is_folded = !all && not_split > MOST_ALIKE;
     for check in checks.iter().filter(|check| !is_folded || !is_not_split(check)) {
+        let fails = |(_, difference): &(_, Difference)| matches!(difference, Difference::Unbuildable(..));
         let is_unknown = |(_, difference): &(_, Difference)| matches!(difference, Difference::Unknown(..));
         let verdict = match &check.differences[..] {
             [] if !check.is_compared => "not split",
             [] => "equal",
             found if found.iter().all(is_unknown) => "unknown",
+            found if found.iter().all(fails) => "does not build",
             _ => "different",
         };
-        text.push_str(&format!("{} ({}): {verdict}, {} objects\n", check.path, check.cluster, check.objects));
+        let objects = count(check.objects, "object");
+        text.push_str(&format!("{} ({}): {verdict}, {objects}\n", check.path, check.cluster));
         for (id, difference) in &check.differences {
             let id = id.as_ref().map(|id| format!("{id} ")).unwrap_or_default();
             text.push_str(&format!("  {id}{difference}\n"));
@@ -76,6 +80,10 @@ fn text(checks: &[Check], all: bool) -> String {
     }
     if is_folded {
         text.push_str(&format!("{not_split} entry points: not split (--verbose names them)\n"));
+    }
+    let mut all = checks.iter().flat_map(|check| &check.differences);
+    if all.any(|(_, difference)| matches!(difference, Difference::WrongSide(..))) {
+        text.push_str("`gitops-windows sync` moves objects to the sides of their types, or says why not.\n");
     }
     text.extend(success(checks));
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()

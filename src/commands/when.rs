@@ -37,11 +37,11 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let spec = workspace.spec(output)?;
     let renderer = on_demand(global, output);
     let model = workspace.model(Some(&spec), renderer.as_ref());
-    let schedules =
-        Schedules::new(&spec).map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
-    let zone = schedules.zone().or_else(|| spec.zone());
+    let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
+    let zone = Schedules::new(&spec).map_err(invalid)?.zone().or_else(|| spec.zone());
     let said = |text: &str| clock::said("--at", text, now, zone.as_ref(), false);
     let at = arguments.at.as_deref().map_or(Ok(now), said)?;
+    let schedules = Schedules::in_git(&spec, &model, at).map_err(invalid)?;
     let fleet = Fleet::new(&spec, &model, &schedules);
     let question = Question {
         clusters: &arguments.clusters,

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::check::unwanted;
 use crate::cli::{DEFAULT_DIRECTORY, DEFAULT_SPEC, Global};
 use crate::commands::renderer::renderer;
+use crate::commands::schedules::sound;
 use crate::delivery::Model;
 use crate::delivery::{Input, Known};
 use crate::diagnostic::{Diagnostic, Place};
@@ -34,6 +35,7 @@ impl Workspace {
     /// Finds and reads the repository, after finishing or taking back a write that was cut short.
     pub fn open(global: &Global, output: &Output) -> Result<Workspace, Error> {
         let repository = Repository::discover(&global.directory)?;
+        refuse_inner(global, &repository)?;
         if let Some(recovered) = write::recover(&repository)? {
             output.say(&recovered.to_string());
         }
@@ -123,9 +125,37 @@ impl Workspace {
 
     /// Understands another state of the repository, as [`model`](Workspace::model) does its own.
     pub fn model_of(&self, snapshot: &Snapshot, spec: Option<&Spec>, renderer: &dyn Renderer) -> Model {
-        let folder = self.spec_path.parent().unwrap_or_default();
-        Model::read(snapshot, &folder, &spec.map(Known::of).unwrap_or_default(), renderer)
+        self.model_by(snapshot, &spec.map(Known::of).unwrap_or_default(), renderer)
     }
+
+    /// As [`model_of`](Workspace::model_of), of a state that is compared with a later one.
+    pub fn model_before(
+        &self,
+        later: &Snapshot,
+        snapshot: &Snapshot,
+        spec: Option<&Spec>,
+        renderer: &dyn Renderer,
+    ) -> Model {
+        self.model_by(snapshot, &spec.map(Known::of).unwrap_or_default().before(later), renderer)
+    }
+
+    fn model_by(&self, snapshot: &Snapshot, known: &Known, renderer: &dyn Renderer) -> Model {
+        let folder = self.spec_path.parent().unwrap_or_default();
+        Model::read(snapshot, &folder, known, renderer)
+    }
+}
+
+/// Refuses a spec of a git repository inside of the folder: its paths mean that one, and nothing here would fit.
+fn refuse_inner(global: &Global, repository: &Repository) -> Result<(), Error> {
+    let folder = Path::new(&global.spec).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let Some(folder) = folder.map(|folder| global.directory.join(folder)) else { return Ok(()) };
+    let Ok(own) = Repository::discover(&folder) else { return Ok(()) };
+    if own.git().is_none() || own.top() == repository.top() {
+        return Ok(());
+    }
+    let message = format!("--spec: {} is in another git repository than the folder of -C", global.spec);
+    let help = format!("run it there: `gitops-windows -C {}`", folder.display());
+    Err(Error::new(ErrorKind::Usage, Diagnostic::error(message).help(help)))
 }
 
 /// Finds the spec as git finds its repository: in the folder, or else in the nearest one above. Where there is none, it
@@ -174,10 +204,32 @@ impl Loaded {
         Loaded::with(global, output, workspace, spec)
     }
 
+    /// As [`open`](Loaded::open), for what writes files that follow from the spec.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`sound`] too.
+    pub fn open_to_write(global: &Global, output: &Output) -> Result<Loaded, Error> {
+        let loaded = Loaded::open(global, output)?;
+        loaded.mention(output);
+        sound(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
+        Ok(loaded)
+    }
+
     fn with(global: &Global, output: &Output, workspace: Workspace, spec: Spec) -> Result<Loaded, Error> {
         let renderer = renderer(global, output)?;
         let model = workspace.model(Some(&spec), renderer.as_ref());
         Ok(Loaded { workspace, spec, model, renderer })
+    }
+
+    /// Says in one line that there are remarks on the repository, which `clusters` tells.
+    pub fn mention(&self, output: &Output) {
+        let (remarks, them) = match self.model.remarks.len() {
+            0 => return,
+            1 => ("1 remark".to_owned(), "it"),
+            count => (format!("{count} remarks"), "them"),
+        };
+        output.say(&format!("{remarks} on the repository: `gitops-windows clusters` tells {them}."));
     }
 
     /// Reads the repository as it is at a revision.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::delivery::alike::{alike, alike_reason};
 use crate::delivery::classify::classify_all;
 use crate::delivery::{Apps, Artifact, ClusterKey, Hold, Holds};
 use crate::delivery::{EntryPoint, Model, Role, Sides};
@@ -92,6 +93,8 @@ pub struct Delivery {
     pub is_asked: bool,
     /// Why it does not build.
     pub error: Option<String>,
+    /// Two objects that `postBuild` gives one name, where it does not build for that.
+    pub alike: Option<Box<[Applied; 2]>>,
     /// Whether the build was stopped for its time or memory, which says nothing about the folder.
     pub unjudged: bool,
     /// The type of all of its objects, where a spec says so.
@@ -156,7 +159,7 @@ pub fn deliveries(
             let one = flux.map(|index| &model.flux[index]);
             let request = match one {
                 Some(flux) => Request::flux(entry.path.clone(), &flux.effective["spec"]),
-                None => Request::folder(entry.path.clone()),
+                None => Request::delivered(entry.path.clone()),
             };
             let request = Some(request.with_origins()).filter(|_| is_wanted);
             let artifact = one.and_then(|one| model.partial_artifact(one));
@@ -193,7 +196,7 @@ pub fn deliveries(
     found
 }
 
-/// Gives objects the ids that they have in their clusters.
+/// Gives objects the ids that they have in their clusters; two of one id are an error of the build.
 fn settle(model: &Model, deliveries: &mut [Delivery]) {
     for delivery in deliveries {
         let Some(flux) = delivery.flux.map(|index| &model.flux[index]) else { continue };
@@ -202,6 +205,13 @@ fn settle(model: &Model, deliveries: &mut [Delivery]) {
             if live != *applied.id {
                 applied.live = Arc::new(live);
             }
+        }
+        let ids = delivery.objects.iter().map(|applied| (applied.value(), &*applied.id, &*applied.live));
+        if let Some((first, second)) = alike(ids) {
+            let both = [first, second].map(|position| delivery.objects[position].clone());
+            delivery.error = Some(alike_reason(&both[0].live));
+            delivery.alike = Some(Box::new(both));
+            delivery.objects.clear();
         }
     }
 }
@@ -224,6 +234,7 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
         objects: Vec::new(),
         is_asked: false,
         error: None,
+        alike: None,
         unjudged: false,
         change_type: side,
         held: None,

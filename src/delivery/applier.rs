@@ -59,16 +59,23 @@ impl<'m> Applier<'m> {
         self.kustomization.map(|one| &one.artifact)
     }
 
+    /// Tells whether it waits at its source, and is not suspended.
+    pub fn is_held(&self, model: &Model) -> bool {
+        let own = self.kustomization.zip(model.delivered.named(self.cluster));
+        own.is_some_and(|(one, cluster)| cluster.is_held(&cluster.fetched(&one.source())))
+    }
+
+    /// Tells whether it builds the files that it has otherwise than before, since another spec comes at once where other files
+    /// are held at the source.
+    pub fn rebuilds(&self, model: &Model, older: &Applier<'_>, former: &Model) -> bool {
+        let is_other = older.request() != self.request() || older.post_build() != self.post_build();
+        let source = |one: &Applier<'_>| one.kustomization.map(Reached::source);
+        is_other && source(older) == source(self) && older.is_held(former) && self.is_held(model)
+    }
+
     /// Returns the build, with origins.
-    ///
-    /// A root of which Git does not say who applies it is built as Flux builds it; what stands in a cluster without any
-    /// Flux Kustomization as kustomize does.
-    pub fn request(&self, graph: &Graph) -> Request {
-        match self.kustomization {
-            None if graph.has(&self.path) => Request::folder(self.path.clone()),
-            _ => Request::flux(self.path.clone(), self.spec()),
-        }
-        .with_origins()
+    pub fn request(&self) -> Request {
+        Request::flux(self.path.clone(), self.spec()).with_origins()
     }
 
     /// Tells whether it is the root of a cluster that nobody in Git applies and that has no list of its own: its build

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use jiff::{Span, Timestamp};
 
 use crate::delivery::fleet::{GateSchedule, GateTimes};
+use crate::delivery::moved::Moved;
 use crate::delivery::{BuiltJob, Model};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
@@ -35,7 +36,10 @@ pub struct State {
 }
 
 /// Why something is open that no window opens.
-pub const UNCLOSED: &str = "nothing has closed it yet: it or its gate is newer than the last closing";
+pub const UNCLOSED: &str = "it has never been closed here: it or its gate came after the last closing";
+
+/// Why something is open that reads a held source in Git.
+pub const BROUGHT: &str = "a gated Flux Kustomization brings its held source only at its opening";
 
 /// What is open before its first closing, as people say it.
 pub const UNTIL_FIRST: &str = "open until the first closing";
@@ -66,19 +70,45 @@ pub struct Waiting<'a> {
 pub struct Begun {
     /// Since when a gate holds it, as Git tells it; never [`Appeared::Before`].
     pub appeared: Appeared,
-    /// The instant after which something closes it for the first time; `None` where Git can't say it.
-    from: Option<Timestamp>,
+    /// When something closes it for the first time.
+    first: First,
     /// How many minutes lie between two looks at a table; 0 for a pair of CronJobs.
     tick: u32,
     /// Why nothing new of the gate arrives, where that is so.
     kept_out: Option<&'static str>,
 }
 
+/// When something closes for the first time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum First {
+    /// Git can't say it.
+    Unknown,
+    /// At the first closing after an instant.
+    After(Timestamp),
+    /// As soon as it is closed once what brings its held source has opened; `None` where that never opens.
+    Brought(Option<Timestamp>),
+}
+
 impl Begun {
     fn new(appeared: Appeared, at: Timestamp, tick: u32) -> Begun {
         let from = at.checked_add(Span::new().seconds(1)).unwrap_or(at);
-        let from = Some(from).filter(|_| appeared != Appeared::Unknown);
-        Begun { appeared, from, tick, kept_out: None }
+        let first = if appeared == Appeared::Unknown { First::Unknown } else { First::After(from) };
+        Begun { appeared, first, tick, kept_out: None }
+    }
+
+    /// Returns what is said of something that reads its held source only from the opening of what applies it on.
+    pub(super) fn brought(appeared: Appeared, opening: Option<Timestamp>) -> Begun {
+        Begun { appeared, first: First::Brought(opening), tick: 0, kept_out: None }
+    }
+
+    /// Tells whether it waits only from the opening of what applies it on.
+    pub fn is_brought(&self) -> bool {
+        matches!(self.first, First::Brought(_))
+    }
+
+    /// Says why it is open that no window opens.
+    pub fn why(&self) -> &'static str {
+        if self.is_brought() { BROUGHT } else { UNCLOSED }
     }
 
     /// Returns what is said of something that only comes at an instant, or its gate.
@@ -94,12 +124,16 @@ impl Begun {
 
     /// Says why it is only taken for closed, where Git can't say whether anything has closed it.
     pub fn assumed(&self) -> Option<&'static str> {
-        self.from.is_none().then_some(self.kept_out.unwrap_or(ASSUMED))
+        (self.first == First::Unknown).then_some(self.kept_out.unwrap_or(ASSUMED))
     }
 
     /// Returns the state at an instant at which nothing has closed yet; `None` where something has, or Git can't say it.
     pub fn times(&self, schedule: &GateSchedule, at: Timestamp) -> Option<GateTimes> {
-        schedule.before_first_closing(at, self.from?, self.tick)
+        match self.first {
+            First::Unknown => None,
+            First::After(from) => schedule.before_first_closing(at, from, self.tick),
+            First::Brought(opening) => schedule.before_brought(at, opening),
+        }
     }
 }
 
@@ -109,7 +143,8 @@ impl Begun {
 ///
 /// The commits that were there at the closings are asked what their gates held. Of a cluster that they do not have, the files
 /// are asked since when they are there: those of the Flux Kustomization, of the CronJob that closes it, and of the lists that
-/// bring that to the cluster. A held source is closed from the beginning.
+/// bring that to the cluster. A held source is closed from the beginning, but for one that is read only once something that
+/// waits itself has opened.
 pub fn begun(
     model: &Model,
     waiting: &[Waiting<'_>],
@@ -117,7 +152,10 @@ pub fn begun(
     history: &dyn History,
 ) -> Vec<Option<Begun>> {
     let asked: Vec<Option<Asked<'_>>> = waiting.iter().map(|one| Asked::of(model, one, at)).collect();
-    let Some(since) = asked.iter().flatten().flat_map(|one| &one.closings).min() else {
+    let brought: Vec<Option<Moved<'_>>> =
+        waiting.iter().map(|one| Moved::of(model, one, waiting, at)).collect();
+    let closings = asked.iter().flatten().flat_map(|one| &one.closings);
+    let Some(since) = closings.chain(brought.iter().flatten().map(|one| &one.since)).min() else {
         return vec![None; waiting.len()];
     };
     let past = history.states(*since).map(|states| States { states, history });
@@ -128,7 +166,9 @@ pub fn begun(
         Some(past) => one.begun(past, at),
         None => Some(Begun::new(Appeared::Unknown, at, one.tick)),
     };
-    asked.into_iter().map(|one| begun(one?)).collect()
+    let moved = |one: Moved<'_>| past.as_ref().and_then(|past| one.begun(past));
+    let all = asked.into_iter().zip(brought);
+    all.map(|(asked, brought)| asked.and_then(begun).or_else(|| brought.and_then(moved))).collect()
 }
 
 /// Finds out of each Flux Kustomization that is closed whether its held source is not there yet: a provider that Flux Operator
@@ -168,14 +208,14 @@ pub fn unclosed(all: impl Iterator<Item = ((String, String), Option<Timestamp>)>
 }
 
 /// The states of a branch, with what they mean.
-struct States<'a> {
-    states: Vec<State>,
-    history: &'a dyn History,
+pub(super) struct States<'a> {
+    pub(super) states: Vec<State>,
+    pub(super) history: &'a dyn History,
 }
 
 impl States<'_> {
     /// Returns the position of the state that is there at an instant.
-    fn at(&self, at: Timestamp) -> usize {
+    pub(super) fn at(&self, at: Timestamp) -> usize {
         let is_there = |state: &State| matches!(state.since, Appeared::At(since) if since <= at);
         self.states.iter().rposition(is_there).unwrap_or(0)
     }
@@ -183,18 +223,40 @@ impl States<'_> {
     /// Says what a state holds of what the present one holds.
     fn holds(&self, position: usize, asked: &Asked<'_>) -> Holding {
         if position + 1 == self.states.len() {
-            return Holding::Held;
+            return Holding::Held { tick: asked.tick };
         }
         let Some(commit) = &self.states[position].commit else { return Holding::Elsewhere };
         self.history.model(commit).map_or(Holding::Unread, |model| asked.held_by(&model))
+    }
+
+    /// Says what the state that is there at an instant of a closing held by then: a job closes at its own runs alone, of
+    /// which it makes up for none before it was there.
+    fn closed(&self, closing: Timestamp, asked: &Asked<'_>) -> Holding {
+        let mut position = self.at(closing);
+        let holding = self.holds(position, asked);
+        let Holding::Held { tick } = holding else { return holding };
+        let schedule = asked.waiting.schedule;
+        let run = schedule.last_closing(closing, tick).or_else(|| schedule.closed_since(closing));
+        let is_there = |position: usize| match self.states[position].since {
+            Appeared::At(since) => run.is_some_and(|run| since <= run),
+            Appeared::Before => true,
+            Appeared::Nowhere | Appeared::Unknown => false,
+        };
+        while !is_there(position) {
+            match position.checked_sub(1).filter(|before| self.holds(*before, asked) == holding) {
+                Some(before) => position = before,
+                None => return Holding::Open,
+            }
+        }
+        holding
     }
 }
 
 /// What a state of a branch holds of one Flux Kustomization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holding {
-    /// A running CronJob closes it.
-    Held,
+    /// A running CronJob closes it, which looks so often at a table; 0 for a pair of jobs.
+    Held { tick: u32 },
     /// None does, or it is not there.
     Open,
     /// The cluster is not there, or has another name.
@@ -238,29 +300,34 @@ impl<'a> Asked<'a> {
             return Holding::Elsewhere;
         }
         let is_there = !self.is_in_git || named(model, cluster, target).is_some();
-        if is_there && closer(model, cluster, target).is_some() { Holding::Held } else { Holding::Open }
+        let job = closer(model, cluster, target).filter(|_| is_there);
+        job.map_or(Holding::Open, |job| Holding::Held { tick: job.tick() })
     }
 
     fn begun(&self, past: &States<'_>, at: Timestamp) -> Option<Begun> {
-        let closings: BTreeSet<usize> = self.closings.iter().map(|closing| past.at(*closing)).collect();
-        let held: Vec<Holding> = closings.iter().rev().map(|one| past.holds(*one, self)).collect();
+        let held: Vec<Holding> = self.closings.iter().map(|closing| past.closed(*closing, self)).collect();
         let has = |what: Holding| held.contains(&what);
-        let appeared = if has(Holding::Held) {
+        let is_held = |one: &Holding| matches!(one, Holding::Held { .. });
+        let appeared = if held.iter().any(is_held) {
             return None;
         } else if has(Holding::Unread) {
             Appeared::Unknown
         } else if has(Holding::Elsewhere) {
-            self.appeared(past.history)
+            let elsewhere = self.closings.iter().zip(&held).filter(|(_, one)| **one == Holding::Elsewhere);
+            let closed = elsewhere.map(|(closing, _)| closing).next_back()?;
+            match self.appeared(past.history) {
+                // Of a time before the commit it is asked what the windows say.
+                Appeared::At(since) if since <= *closed => return None,
+                appeared => appeared,
+            }
         } else {
-            let first = closings.last().map_or(0, |last| last + 1);
+            let first = self.closings.last().map_or(0, |last| past.at(*last));
             let later: Vec<usize> = (first..past.states.len()).collect();
-            let begins = later.partition_point(|one| past.holds(*one, self) != Holding::Held);
+            let begins = later.partition_point(|one| !is_held(&past.holds(*one, self)));
             past.states[later[begins]].since
         };
-        let closed = self.closings.last()?;
         match appeared {
-            // Of a time before the commit it is asked what the windows say.
-            Appeared::At(since) if since <= *closed || since > at => None,
+            Appeared::At(since) if since > at => None,
             Appeared::Before => None,
             appeared => Some(Begun::new(appeared, at, self.tick)),
         }

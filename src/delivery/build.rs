@@ -6,22 +6,15 @@ use crate::delivery::{EntryPoint, Model};
 use crate::path::RepoPath;
 use crate::render::{Request, build_fields};
 use crate::repo::FluxKustomization;
-use crate::repo::listing::is_generated;
 
-/// Gives the way in which a Flux Kustomization with this `spec` builds a folder; `None` is what
-/// kustomize alone makes of it.
-pub fn build(model: &Model, folder: &RepoPath, spec: &Value) -> Option<Value> {
-    let fields = build_fields(spec);
-    // What was written down is built the same way, so that it may go again.
-    let generated = is_generated(&model.graph, folder);
-    (generated || !fields.is_empty()).then_some(Value::Object(fields))
+/// Gives the way in which a Flux Kustomization builds its folder.
+pub fn build(one: &FluxKustomization) -> Value {
+    Value::Object(build_fields(&one.effective["spec"]))
 }
 
 /// Gives the build of a Flux Kustomization; `None` where it builds no folder of this repository.
-pub fn request(model: &Model, one: &FluxKustomization) -> Option<Request> {
-    let path = one.path.clone()?;
-    let flux = build(model, &path, &one.effective["spec"]);
-    Some(Request::of(path, flux.as_ref()))
+pub fn request(one: &FluxKustomization) -> Option<Request> {
+    Some(Request::flux(one.path.clone()?, &one.effective["spec"]))
 }
 
 /// Gives `spec.postBuild` and `spec.kubeConfig`: what makes other objects of the same build, or brings them to
@@ -31,17 +24,16 @@ pub fn beyond(one: &FluxKustomization) -> [Value; 2] {
 }
 
 /// Gives the ways in which a cluster builds an entry point: one for each Flux Kustomization that
-/// differs from the others. `None` is what kustomize alone makes of the folder.
-pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Option<Value>> {
-    let mut found: Vec<Option<Value>> = Vec::new();
-    for kustomization in model.flux_of(entry) {
-        let build = build(model, &entry.path, &kustomization.effective["spec"]);
+/// differs from the others. Where Git names none, one without any field is taken.
+pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Value> {
+    let mut found: Vec<Value> = Vec::new();
+    for build in model.flux_of(entry).map(build) {
         if !found.contains(&build) {
             found.push(build);
         }
     }
     if found.is_empty() {
-        found.push(build(model, &entry.path, &Value::Null));
+        found.push(Value::Object(build_fields(&Value::Null)));
     }
     found
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::delivery::view::{CHANGING, HARMLESS};
-use crate::delivery::{Artifact, EntryPoint, Model, Reached, build};
+use crate::delivery::{Artifact, EntryPoint, Model, Reached};
 use crate::path::RepoPath;
 use crate::render::{RenderError, Request};
 use crate::repo::{FluxKustomization, Graph, Kustomization, Reference, Snapshot, built, generated_children};
@@ -59,7 +59,7 @@ pub(super) fn carried(model: &Model, snapshot: &Snapshot) -> Vec<Carried> {
     });
     found.extend(by_hand.map(|(cluster, folder)| Carried {
         cluster: cluster.clone(),
-        request: Request::folder(folder.clone()),
+        request: Request::delivered(folder.clone()),
         namespace: None,
         lists: model.graph.get(folder).map(|list| list.file.clone()).into_iter().collect(),
         artifact: None,
@@ -112,14 +112,6 @@ fn of_entry(
     (entry, files): (&EntryPoint, &BTreeSet<&RepoPath>),
     cluster: &str,
 ) -> Vec<Carried> {
-    // The source may leave out the list: then Flux makes one.
-    let whole = |spec: &Value, artifact: Option<&Artifact>| {
-        let graph = model.delivered.graph(artifact);
-        match graph.is_none_or(|graph| graph.has(&entry.path)) {
-            true => Request::of(entry.path.clone(), build(model, &entry.path, spec).as_ref()),
-            false => Request::flux(entry.path.clone(), spec),
-        }
-    };
     let mut ways: Vec<Way<'_>> = model
         .flux_in(entry, cluster)
         .map(|flux| Way::of(model, snapshot, flux, &flux.effective["spec"]))
@@ -147,11 +139,11 @@ fn of_entry(
         let mut changing = CHANGING.iter().filter(|field| !spec[**field].is_null());
         let mut parts = Parts::new(model, snapshot, artifact, folders);
         let parts = if !changing.any(is_set) && parts.top(&entry.path, namespace) {
-            let part = |part: Part| (Request::folder(part.folder), part.namespace, part.lists);
+            let part = |part: Part| (Request::base(part.folder), part.namespace, part.lists);
             parts.found.into_iter().map(part).collect()
         } else {
             let list = model.graph.get(&entry.path).map(|list| list.file.clone());
-            vec![(whole(spec, artifact), None, list.into_iter().collect())]
+            vec![(Request::flux(entry.path.clone(), spec), None, list.into_iter().collect())]
         };
         found.extend(parts.into_iter().map(|(request, namespace, lists)| Carried {
             cluster: cluster.to_owned(),

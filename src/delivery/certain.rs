@@ -1,6 +1,6 @@
 //! Roots of which the spec or Git says that they are some.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::clusters::{Cluster, Known, is_beside};
 use crate::delivery::propose::is_kept;
@@ -21,8 +21,11 @@ impl Reader<'_> {
             self.pushed.as_ref(),
             self.renderer,
         );
+        // Of two that apply one folder the one that is not only kept is it.
+        let (kept, used): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|(position, _)| is_kept(&self.flux[*position].file));
         let (of_top, mut own): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|(_, root)| root.folder.is_top());
+            used.into_iter().chain(kept).partition(|(_, root)| root.folder.is_top());
         self.drop_children(&roots, &mut own);
         self.drop_foreign(&mut own);
         // Every file lies within the top, so what builds it is a root only where nothing else is.
@@ -67,8 +70,7 @@ impl Reader<'_> {
     /// `pkg/manifestgen/sync`).
     fn is_bootstrap(&self, position: usize) -> bool {
         let one = &self.flux[position];
-        let sources = self.written_source(one);
-        sources.is_some_and(|all| all.iter().any(|(file, _)| *file == one.file))
+        self.source_in(&one.file, one.source_kind(), one.source_name()).is_some()
     }
 
     /// Tells whether a Flux Kustomization applies the top of another repository, and not of this one: then what builds a
@@ -82,31 +84,56 @@ impl Reader<'_> {
             || self.written_source(one).is_some() && below.any(is_unsaid)
     }
 
-    /// Drops those whose source is another repository than that of what `flux bootstrap` has written around them, or in
-    /// their folder: their path is one of that repository (flux2, `pkg/manifestgen/sync`).
+    /// Drops those whose source is another repository than that of others around them, or in their folder: their path is
+    /// one of that repository.
+    ///
+    /// Which one is this repository tells what `flux bootstrap` has written (flux2, `pkg/manifestgen/sync`). Of those that
+    /// apply one folder it is else the one that the spec names, or the one that at least twice as many Flux Kustomizations
+    /// here read at a folder that stands here too; where neither tells, all stay.
     fn drop_foreign(&self, own: &mut Vec<(usize, Root)>) {
-        let url = |position: usize| {
-            let one = &self.flux[position];
-            let all = self.written_source(one)?;
-            let beside = all.iter().find(|(file, _)| *file == one.file).or(all.last());
-            beside.and_then(|(_, spec)| spec["url"].as_str()).map(bare_url)
+        let url = |one: &FluxKustomization| {
+            let beside = self.source_in(&one.file, one.source_kind(), one.source_name());
+            let spec = beside.or_else(|| Some(&self.written_source(one)?.last()?.1))?;
+            spec["url"].as_str().map(bare_url)
         };
-        let is_written = |position: usize, root: &Root| {
-            let one = &self.flux[position];
+        let urls: Vec<Option<String>> = own.iter().map(|(position, _)| url(&self.flux[*position])).collect();
+        if urls.iter().flatten().collect::<BTreeSet<_>>().len() < 2 {
+            return;
+        }
+        let is_written = |(position, root): &(usize, Root)| {
+            let one = &self.flux[*position];
             let file = root.folder.join(&format!("{}/gotk-sync.yaml", one.namespace));
             file.is_ok_and(|file| file == one.file)
         };
-        let bootstraps = own.iter().filter(|(position, root)| is_written(*position, root));
-        let bootstraps: Vec<(RepoPath, String)> =
-            bootstraps.filter_map(|(position, root)| Some((root.folder.clone(), url(*position)?))).collect();
-        own.retain(|(position, root)| {
-            let is_around =
-                |folder: &RepoPath| folder.is_within(&root.folder) || root.folder.is_within(folder);
-            let is_another = |(folder, theirs): &(RepoPath, String)| {
-                is_around(folder) && url(*position).is_some_and(|own| own != *theirs)
+        let is_named = |(_, root): &(usize, Root)| {
+            let source = root.source.as_ref().map(|(id, _)| id);
+            source.is_some_and(|id| self.named.as_ref().is_some_and(|named| named.is(id)))
+        };
+        let is_read = |one: &&FluxKustomization| one.path.as_ref().is_some_and(|path| self.is_here(path));
+        let mut readers: BTreeMap<String, usize> = BTreeMap::new();
+        for url in self.flux.iter().filter(is_read).filter_map(url) {
+            *readers.entry(url).or_default() += 1;
+        }
+        let count =
+            |index: usize| urls[index].as_ref().and_then(|url| readers.get(url)).copied().unwrap_or_default();
+        let is_foreign = |index: usize| {
+            let root = &own[index];
+            let beats = |other: usize| {
+                let (folder, theirs) = (&root.1.folder, &own[other].1.folder);
+                if urls[other].is_none() || urls[other] == urls[index] {
+                    return false;
+                }
+                if is_written(&own[other]) {
+                    return folder.is_within(theirs) || theirs.is_within(folder);
+                }
+                let is_clear = count(other) >= 2 * count(index).max(1);
+                folder == theirs && !is_named(root) && (is_named(&own[other]) || is_clear)
             };
-            is_written(*position, root) || !bootstraps.iter().any(is_another)
-        });
+            urls[index].is_some() && !is_written(root) && (0..own.len()).any(beats)
+        };
+        let foreign: Vec<bool> = (0..own.len()).map(is_foreign).collect();
+        let mut foreign = foreign.into_iter();
+        own.retain(|_| !foreign.next().unwrap_or_default());
     }
 
     /// Drops those that apply the folder in which they stand, as roots do, and come after a root.

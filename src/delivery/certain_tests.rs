@@ -1,7 +1,9 @@
 //! Repositories in which more looks like a root than is one, or less.
 
-use crate::delivery::Known;
+use serde_json::json;
+
 use crate::delivery::reading::tests::{LIST, SERVICE, believed, flux, read, source};
+use crate::delivery::{Known, SourceId};
 
 /// A FluxInstance with these fields of its `spec`.
 fn instance(spec: &str) -> String {
@@ -267,4 +269,77 @@ fn a_path_of_another_repository_is_no_root() {
       flux-system/flux-system clusters/prod/flux by flux-system/flux-system
       flux-system/secrets elsewhere by flux-system/flux-system
     ");
+}
+
+#[test]
+fn of_two_files_that_apply_one_folder_the_one_that_is_only_kept_is_not_alive() {
+    let root =
+        source("flux-system", "https://example.com/fleet.git", "") + "---\n" + &flux("flux-system", "./", "");
+    let files = [
+        (".legacy/flux-system/gotk-sync.yaml", root.as_str()),
+        ("flux-system/gotk-sync.yaml", root.as_str()),
+        ("kustomization.yaml", "resources: [flux-system/gotk-sync.yaml]\n"),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    cluster: . applies itself
+    cluster: . applies itself
+      flux-system/flux-system . by flux-system/flux-system
+    not alive: .legacy/flux-system/gotk-sync.yaml flux-system
+    ");
+}
+
+#[test]
+fn a_repository_that_has_the_folders_of_this_one_is_no_root_of_it() {
+    let own = source("fleet", "https://example.com/fleet.git", "");
+    let private = source("fleet-private", "ssh://git@example.com/fleet-private.git", "");
+    let of = |name: &str, path: &str, source: &str| {
+        flux(name, path, "").replace("name: flux-system }", &format!("name: {source} }}"))
+    };
+    let believed = |private_root: &str, named: Option<&str>| {
+        let root = format!("{own}---\n{}", of("cluster", "./k/cluster", "fleet"));
+        let apps = of("apps", "./k/apps", "fleet");
+        let private = format!("{private}---\n{}", of("cluster-private", private_root, "fleet-private"));
+        let other = of("nginx", "./k/apps/nginx", "fleet");
+        let files = [
+            ("k/cluster/private.yaml", private.as_str()),
+            ("k/cluster/cluster.yaml", root.as_str()),
+            ("k/cluster/apps.yaml", apps.as_str()),
+            ("k/apps/kustomization.yaml", "resources: [nginx.yaml]\n"),
+            ("k/apps/nginx.yaml", other.as_str()),
+            ("k/apps/nginx/s.yaml", SERVICE),
+        ];
+        let named = named.map(|name| {
+            SourceId::of(&json!({ "sourceRef": { "kind": "GitRepository", "name": name } }), "flux-system")
+        });
+        let model = read(&Known { named, ..Known::default() }, &files);
+        let roots = model.delivered.all.iter().flat_map(|cluster| &cluster.roots);
+        roots.filter_map(|root| root.identity()).map(|(_, _, name)| name.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(believed("./k/cluster", None), ["cluster"]);
+    // The spec's word counts more than any number.
+    assert_eq!(believed("./k/cluster", Some("fleet-private")), ["cluster-private"]);
+}
+
+/// One more that reads another repository takes no root away.
+#[test]
+fn of_two_repositories_that_are_read_about_alike_both_stay() {
+    let own = source("fleet", "https://example.com/fleet.git", "");
+    let other = source("platform", "https://example.com/platform.git", "");
+    let of = |name: &str, path: &str, source: &str| {
+        flux(name, path, "").replace("name: flux-system }", &format!("name: {source} }}"))
+    };
+    let all = [
+        own,
+        other,
+        of("fleet", "./k/cluster", "fleet"),
+        of("apps", "./k/apps", "fleet"),
+        of("platform", "./k/cluster", "platform"),
+        of("crds", "./k/apps", "platform"),
+        of("monitoring", "./k/apps", "platform"),
+    ];
+    let files = [("k/cluster/all.yaml", all.join("---\n")), ("k/apps/s.yaml", SERVICE.to_owned())];
+    let files = files.each_ref().map(|(path, text)| (*path, text.as_str()));
+    let model = read(&Known::default(), &files);
+    let alive = model.delivered.all.iter().flat_map(|cluster| &cluster.kustomizations);
+    assert_eq!(alive.filter(|one| one.path.is_some()).count(), 5);
 }

@@ -340,11 +340,18 @@ impl<'a> Input<'a> {
 
     /// Returns the jobs that a folder of a gate builds by itself; where it does not build, those that its files say.
     pub fn jobs_in(&self, folder: &RepoPath) -> Vec<BuiltJob> {
-        let mut results = self.renderer.render(self.snapshot, &[Request::folder(folder.clone())]);
+        let mut results = self.renderer.render(self.snapshot, &[Request::delivered(folder.clone())]);
         match results.pop() {
             Some(Ok(objects)) => objects.iter().filter_map(|one| BuiltJob::in_namespace(one, None)).collect(),
             _ => written(self.model, folder).into_iter().map(|(job, _)| job).collect(),
         }
+    }
+
+    /// As [`jobs_in`](Input::jobs_in), of the folder of a cluster's gate: each holds back there what reads its held source.
+    pub fn jobs_of(&self, cluster: &str, folder: &RepoPath) -> Vec<BuiltJob> {
+        let mut jobs = self.jobs_in(folder);
+        jobs.iter_mut().for_each(|job| job.hold_readers(self.model, cluster));
+        jobs
     }
 
     /// Returns a Flux Kustomization that applies another, directly or through others, and that something keeps from

@@ -1,7 +1,7 @@
 //! What each cluster gets, and what is known of clusters before they are read.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -10,7 +10,8 @@ use crate::delivery::cluster::target_of;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{self, home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
-use crate::delivery::variables::{Bringing, Variables};
+use crate::delivery::stuck::Stall;
+use crate::delivery::variables::{Bringing, Variables, wanted};
 use crate::delivery::view::View;
 use crate::delivery::{LeftOut, Root};
 use crate::mechanism;
@@ -36,6 +37,10 @@ pub struct Known {
     pub sides: Option<(String, Vec<String>)>,
     /// The source that is no Git repository, but made of a folder of this one, with the folder.
     pub pushed: Option<(SourceId, RepoPath)>,
+    /// The GitRepository that the spec names.
+    pub named: Option<SourceId>,
+    /// The names of objects from which another state of the repository takes values: what brings them is noted too.
+    pub values: BTreeSet<String>,
 }
 
 impl Known {
@@ -59,7 +64,15 @@ impl Known {
             gates: spec.all_clusters().filter_map(gate).collect(),
             sides: Some((spec.layout.entry_point.clone(), types)),
             pushed: pushed(spec),
+            named: Some(source_of(spec)).filter(|id| id.kind == "GitRepository"),
+            values: BTreeSet::new(),
         }
+    }
+
+    /// Adds that a later state is compared with this one: what begins to take values may find them in the cluster.
+    #[must_use]
+    pub fn before(self, later: &Snapshot) -> Known {
+        Known { values: wanted(later), ..self }
     }
 
     /// Tells whether a folder is named after a cluster of the spec, or lies in one of its folders; `root` is the folder of
@@ -82,10 +95,15 @@ impl Known {
 /// Returns the source of a spec that is made of a folder of its repository: Flux Kustomizations that the tool writes read it,
 /// with paths of this repository.
 fn pushed(spec: &Spec) -> Option<(SourceId, RepoPath)> {
+    let id = source_of(spec);
+    matches!(id.kind.as_str(), "OCIRepository" | "Bucket").then(|| (id, spec.top_of_source()))
+}
+
+/// Returns the source that the Flux Kustomizations read that the tool writes.
+fn source_of(spec: &Spec) -> SourceId {
     let FluxSource { kind, name, namespace, .. } = &spec.flux.source;
     let namespace = namespace.as_ref().unwrap_or(&spec.flux.namespace).clone();
-    let id = SourceId { kind: kind.clone(), namespace, name: name.clone() };
-    matches!(kind.as_str(), "OCIRepository" | "Bucket").then(|| (id, spec.top_of_source()))
+    SourceId { kind: kind.clone(), namespace, name: name.clone() }
 }
 
 /// How often a source is fetched that Git does not hold: as `flux bootstrap` makes it.
@@ -106,6 +124,8 @@ pub struct Cluster {
     pub(super) source_bringers: Vec<(SourceId, usize)>,
     /// The artifacts of this repository that its Flux Kustomizations read: where each begins, and what it leaves out.
     pub(super) artifacts: BTreeSet<Artifact>,
+    /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
+    pub unknown: BTreeSet<SourceId>,
     /// What its ArtifactGenerators make.
     pub(super) generated: Vec<Generated>,
     /// The values that its builds bring to variables.
@@ -114,6 +134,8 @@ pub struct Cluster {
     pub(super) bringing: BTreeMap<(String, ObjectId), Bringing>,
     /// The positions of the Flux Kustomizations by their names, once all are known.
     pub(super) by_name: BTreeMap<String, Vec<usize>>,
+    /// Why some of these apply no commit, by their positions, once somebody asks.
+    pub(super) stalls: OnceLock<BTreeMap<usize, Stall>>,
 }
 
 /// An ExternalArtifact that an ArtifactGenerator makes.
@@ -145,6 +167,8 @@ pub struct Reached {
     pub unmapped: Option<Unmapped>,
     /// Namespace and name of the one that applies it; `None` for a root that Git does not say more of.
     pub applied_by: Option<(String, String)>,
+    /// The position of the root that brings it, among those of its cluster.
+    pub(super) root: usize,
     /// The secrets of `kubeConfig` on the way, where it is applied to another cluster than that of its root.
     pub remote: String,
     /// Why its build fails; then what its files list is taken for what it applies.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::alike::told_apart;
 use crate::delivery::artifacts::Artifacts;
 use crate::delivery::counterpart::counterparts;
 use crate::delivery::difference::{Changes, changes};
@@ -11,6 +12,7 @@ use crate::path::RepoPath;
 use crate::render::{Object, Origin, RenderError, Renderer, Request};
 use crate::repo::Snapshot;
 use crate::repo::manifest::ObjectId;
+use crate::text::words;
 
 /// A tree and what it means.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +48,29 @@ pub struct Pair<'m> {
     pub new: Outcome,
     /// Why a side of it is not known although no build fails, and whether that is the side after.
     pub unsaid: Option<(bool, Cause)>,
+    /// The part of the change that it stands for.
+    pub part: Part,
+}
+
+/// The part of what differs that a pair stands for: where a source is held, another spec is there before other files are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    #[default]
+    Whole,
+    /// What the newer spec makes of the older files.
+    Spec,
+    /// What the newer files make of the newer spec.
+    Files,
+    /// As [`Files`](Part::Files), with all that the newer spec does: it does not build the older files.
+    All,
+}
+
+impl Part {
+    /// Tells whether it comes with the files.
+    pub fn is_of_files(self) -> bool {
+        matches!(self, Part::Files | Part::All)
+    }
 }
 
 impl<'m> Pair<'m> {
@@ -54,34 +79,29 @@ impl<'m> Pair<'m> {
         self.after.as_ref().or(self.before.as_ref())
     }
 
+    /// Returns it as it was where its objects of before are made.
+    pub(super) fn first(&self) -> &Option<Applier<'m>> {
+        if self.part == Part::Files { &self.after } else { &self.before }
+    }
+
     /// Tells whether both builds succeed, so that what differs is known.
     pub fn is_known(&self) -> bool {
         self.old.is_ok() && self.new.is_ok()
     }
 }
 
-/// What becomes of an object in a cluster.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// It is new.
-    Created,
-    /// A field of it differs.
-    Changed,
-    /// Its Flux Kustomization builds it no more, and no other one of the cluster begins to.
-    Deleted,
-    /// Another Flux Kustomization of the cluster builds it; a field may differ too.
-    Moved,
-}
-
-impl Kind {
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Created => "created",
-            Kind::Changed => "changed",
-            Kind::Deleted => "deleted",
-            Kind::Moved => "moved",
-        }
+words! {
+    /// What becomes of an object in a cluster.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Kind {
+        /// It is new.
+        Created = "created",
+        /// A field of it differs.
+        Changed = "changed",
+        /// Its Flux Kustomization builds it no more, and no other one of the cluster begins to.
+        Deleted = "deleted",
+        /// Another Flux Kustomization of the cluster builds it; a field may differ too.
+        Moved = "moved",
     }
 }
 
@@ -135,6 +155,8 @@ pub struct Comparison<'m> {
     pub changes: Vec<Change>,
     /// What kustomize builds differently and is another change in the cluster, or none: a name that a variable gives.
     pub built: Vec<Change>,
+    /// Whether what comes at another time is a pair of its own.
+    is_staged: bool,
 }
 
 impl<'m> Comparison<'m> {
@@ -143,16 +165,26 @@ impl<'m> Comparison<'m> {
     /// Variables of which only the cluster knows the value stay text on both sides. What does not build on one side is
     /// withheld on both, with what it would bring.
     pub fn new(before: World<'m>, after: World<'m>, renderer: &dyn Renderer) -> Comparison<'m> {
+        Comparison::of(before, after, renderer, false)
+    }
+
+    /// As [`new`](Comparison::new), by what comes at one time: a Flux Kustomization that is held at its source builds the files
+    /// that it has by its newer spec at once, and the newer files later. Both are pairs of their own.
+    pub fn staged(before: World<'m>, after: World<'m>, renderer: &dyn Renderer) -> Comparison<'m> {
+        Comparison::of(before, after, renderer, true)
+    }
+
+    fn of(before: World<'m>, after: World<'m>, renderer: &dyn Renderer, is_staged: bool) -> Comparison<'m> {
         let files = after.snapshot.differing(before.snapshot);
         let mut artifacts = Artifacts::new(before, after);
         let mut pairs = paired(before, after);
         pairs.retain(|pair| {
             let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
-            old.request(&before.model.graph) != new.request(&after.model.graph)
+            old.request() != new.request()
                 || old.post_build() != new.post_build()
                 || artifacts.may_differ(pair)
         });
-        let mut comparison = Comparison { files, ..Comparison::default() };
+        let mut comparison = Comparison { files, is_staged, ..Comparison::default() };
         let mut part: Vec<Pair<'m>> = Vec::new();
         for pair in pairs {
             if part.len() >= PART && part.last().is_some_and(|last| last.cluster != pair.cluster) {
@@ -185,6 +217,9 @@ impl<'m> Comparison<'m> {
             let is_said = pair.latest().is_some_and(|applier| applier.kustomization.is_some());
             is_said || sides.iter().any(Result::is_ok)
         });
+        if self.is_staged {
+            all = staged(all, before, after, renderer);
+        }
         let origins = |side: &Built| -> Outcome {
             let origins =
                 side.as_ref().map_err(Clone::clone)?.iter().filter_map(|object| object.origin.as_ref());
@@ -221,6 +256,7 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
         old: Ok(Vec::new()),
         new: Ok(Vec::new()),
         unsaid: None,
+        part: Part::Whole,
     };
     let mut pairs = Vec::new();
     for applier in appliers(after.model) {
@@ -247,23 +283,68 @@ fn built(world: World<'_>, appliers: &[(&Option<Applier<'_>>, bool)], renderer: 
     outcomes
 }
 
+/// Divides pairs by what comes at one time. What another spec makes of the older files is told apart where it builds.
+fn staged<'m>(
+    pairs: Vec<(Pair<'m>, [Built; 2])>,
+    before: World<'m>,
+    after: World<'m>,
+    renderer: &dyn Renderer,
+) -> Vec<(Pair<'m>, [Built; 2])> {
+    let apart = |(pair, sides): &(Pair<'m>, [Built; 2])| {
+        let (old, new) = (pair.before.clone()?, pair.after.clone()?);
+        let is_known = sides.iter().all(Result::is_ok);
+        let is_it = is_known && new.rebuilds(after.model, &old, before.model);
+        is_it.then_some((old, new))
+    };
+    let apart: Vec<Option<(Applier<'m>, Applier<'m>)>> = pairs.iter().map(apart).collect();
+    let wanted: Vec<(&Applier<'m>, Option<&Artifact>)> =
+        apart.iter().flatten().map(|(old, new)| (new, old.artifact())).collect();
+    let mut between = build_of(before, &wanted, renderer).into_iter();
+    let mut found = Vec::with_capacity(pairs.len() + between.len());
+    for ((pair, sides), apart) in pairs.into_iter().zip(&apart) {
+        let Some(build) = apart.as_ref().and_then(|_| between.next()) else {
+            found.push((pair, sides));
+            continue;
+        };
+        let Ok(build) = build else {
+            found.push((Pair { part: Part::All, ..pair }, sides));
+            continue;
+        };
+        let [old, new] = sides;
+        found.push((Pair { part: Part::Spec, ..pair.clone() }, [old, Ok(build.clone())]));
+        found.push((Pair { part: Part::Files, ..pair }, [Ok(build), new]));
+    }
+    found
+}
+
 /// Returns what builds come to, each of the files that its source fetches.
 pub fn build_all(
     world: World<'_>,
     appliers: &[&Applier<'_>],
     renderer: &dyn Renderer,
 ) -> Vec<Result<Vec<Object>, RenderError>> {
+    let appliers: Vec<_> = appliers.iter().map(|applier| (*applier, applier.artifact())).collect();
+    build_of(world, &appliers, renderer)
+}
+
+/// As [`build_all`], each of the files of an artifact.
+fn build_of(
+    world: World<'_>,
+    appliers: &[(&Applier<'_>, Option<&Artifact>)],
+    renderer: &dyn Renderer,
+) -> Vec<Built> {
     let mut by_artifact: BTreeMap<Option<&Artifact>, Vec<(usize, Request)>> = BTreeMap::new();
-    for (position, applier) in appliers.iter().enumerate() {
-        let request = applier.request(&world.model.graph);
-        by_artifact.entry(applier.artifact()).or_default().push((position, request));
+    for (position, (applier, artifact)) in appliers.iter().enumerate() {
+        let request = applier.request();
+        by_artifact.entry(*artifact).or_default().push((position, request));
     }
     let mut outcomes: Vec<Built> = appliers.iter().map(|_| Ok(Vec::new())).collect();
     for (artifact, wanted) in by_artifact {
         let files = world.model.delivered.files(world.snapshot, artifact);
         let (positions, requests): (Vec<usize>, Vec<Request>) = wanted.into_iter().unzip();
         for (position, outcome) in positions.into_iter().zip(renderer.render(&files, &requests)) {
-            outcomes[position] = outcome;
+            let post_build = appliers[position].0.post_build();
+            outcomes[position] = outcome.and_then(|objects| told_apart(post_build, objects));
         }
     }
     outcomes

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::delivery::Applier;
-use crate::delivery::comparison::{Built, Change, Pair};
+use crate::delivery::comparison::{Built, Change, Pair, Part};
 use crate::render::Object;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::{puts_in, substitute};
@@ -90,8 +90,9 @@ impl<'n> Difference<'n> {
 pub(super) fn changes(pairs: &[Pair<'_>], built: &[[Built; 2]], first: usize) -> Changes {
     let sides = pairs.iter().zip(built).map(|(pair, [old, new])| {
         let [old, new] = [old, new].map(|side| side.as_ref().ok().filter(|_| pair.is_known()));
-        let other = pair.before.as_ref().filter(|_| pair.after.is_some()).map(Applier::post_build);
-        Some([named(&pair.before, old?, None), named(&pair.after, new?, other)])
+        let first = pair.first();
+        let other = first.as_ref().filter(|_| pair.after.is_some()).map(Applier::post_build);
+        Some([named(first, old?, None), named(&pair.after, new?, other)])
     });
     let sides: Vec<Sides> = sides.collect();
     let built = differences(pairs, &sides, Form::Built);
@@ -181,22 +182,36 @@ fn moved(pairs: &[Pair<'_>], found: &mut Vec<Difference<'_>>, form: Form) {
         Form::Live => (named.live.0.clone(), None),
     };
     let is_said = |pair: &Pair<'_>| pair.latest().is_some_and(|applier| applier.kustomization.is_some());
-    let mut deleted = BTreeMap::new();
+    let mut deleted: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (position, one) in found.iter().enumerate() {
         if let (Some((pair, named)), None) = (one.before, one.after) {
-            deleted.insert((place(pair, false), ids(named)), position);
+            deleted.entry((place(pair, false), ids(named))).or_default().push(position);
         }
     }
     let mut left_out = BTreeSet::new();
-    for position in 0..found.len() {
-        let (None, Some((pair, named))) = (found[position].before, found[position].after) else { continue };
-        // A folder that holds that of a Flux Kustomization takes nothing from it: nobody in Git applies it.
-        let key = (place(pair, true), ids(named));
-        let is_taken = |old: &usize| is_said(&pairs[pair]) || !is_said(&pairs[found[*old].pair()]);
-        if let Some(old) = deleted.get(&key).copied().filter(is_taken) {
-            deleted.remove(&key);
-            found[position].before = found[old].before;
-            left_out.insert(old);
+    // Several may apply one object, each as its own: first what stays the same comes together.
+    for is_other in [false, true] {
+        for position in 0..found.len() {
+            let (None, Some((pair, named))) = (found[position].before, found[position].after) else {
+                continue;
+            };
+            // A folder that holds that of a Flux Kustomization takes nothing from it: nobody in Git applies it.
+            let Some(olds) = deleted.get_mut(&(place(pair, true), ids(named))) else { continue };
+            let is_taken = |old: &usize| {
+                let before = found[*old].before;
+                // What goes with another spec and comes again with the files does not move.
+                if is_other_part(&pairs[found[*old].pair()], &pairs[pair]) {
+                    return false;
+                }
+                let is_same =
+                    || before.is_some_and(|(_, old)| old.of(form).1.value == named.of(form).1.value);
+                (is_said(&pairs[pair]) || !is_said(&pairs[found[*old].pair()])) && (is_other || is_same())
+            };
+            if let Some(at) = olds.iter().position(is_taken) {
+                let old = olds.remove(at);
+                found[position].before = found[old].before;
+                left_out.insert(old);
+            }
         }
     }
     // What nobody in Git applies may hold the folder of a Flux Kustomization, which builds its objects too.
@@ -214,4 +229,13 @@ fn moved(pairs: &[Pair<'_>], found: &mut Vec<Difference<'_>>, form: Form) {
     }
     let mut position = 0..;
     found.retain(|_| position.next().is_none_or(|position| !left_out.contains(&position)));
+}
+
+/// Tells whether two pairs are parts of one.
+fn is_other_part(one: &Pair<'_>, other: &Pair<'_>) -> bool {
+    let key = |pair: &Pair<'_>| {
+        let (remote, namespace, name) = pair.latest()?.key();
+        Some([pair.cluster.as_str(), remote, namespace, name].map(str::to_owned))
+    };
+    one.part != Part::Whole && one.part != other.part && key(one) == key(other)
 }

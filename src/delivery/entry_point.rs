@@ -36,11 +36,6 @@ impl EntryPoint {
     pub fn named_clusters(&self) -> String {
         self.clusters().collect::<Vec<_>>().join(", ")
     }
-
-    /// Tells whether a cluster applies it.
-    pub fn is_of(&self, cluster: &str) -> bool {
-        self.clusters().any(|own| own == cluster)
-    }
 }
 
 /// What an entry point is there for.

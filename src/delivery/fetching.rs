@@ -14,9 +14,9 @@ const BOOTSTRAP: &str = "flux-system";
 impl Walk<'_, '_> {
     /// Returns the artifact of a source, its `ignore` not yet looked at; `None` where it is none of this repository.
     ///
-    /// It is one for the source of the root, for that of the spec, for another one with the same URL, for a GitRepository
-    /// that does not stand in Git, as `flux bootstrap` and Flux Operator made that, and for what a generator copies of one
-    /// of these. `path` is what is read there.
+    /// It is one for the source of the root, for that of the spec, for another one with the same URL, for what a generator
+    /// copies of one of these, and for some that do not stand in Git ([`is_unsaid_here`](Walk::is_unsaid_here)). `path` is
+    /// what is read there, `None` where that is not known.
     pub(super) fn artifact(&self, id: &SourceId, path: Option<&str>) -> Option<Artifact> {
         let is_pushed = id.kind == "OCIRepository";
         let whole = |top: &RepoPath| Artifact { top: top.clone(), is_pushed, ..Artifact::default() };
@@ -43,26 +43,35 @@ impl Walk<'_, '_> {
         if id.kind != "GitRepository" {
             return None;
         }
-        let is_here = |path: &str| {
-            secure_join(&RepoPath::top(), path).is_none_or(|path| self.reader.snapshot.is_dir(&path))
-        };
-        let is_here = path.is_none_or(is_here);
+        let folder = path.and_then(|path| secure_join(&RepoPath::top(), path));
+        let is_here = folder.as_ref().is_some_and(|folder| self.reader.is_here(folder));
         let Some(url) = self.url(id) else {
-            // One from which nothing else is read that is here, as a tenant's, is another repository.
-            return (is_here || id.name == BOOTSTRAP || self.reader.is_read_here(id)).then(Artifact::default);
+            return (is_here || self.is_unsaid_here(id)).then(Artifact::default);
         };
         if known.is_empty() {
             // Beside a source that Git does not say, one with a URL is another repository where it could be any.
-            let path = path.and_then(|path| secure_join(&RepoPath::top(), path));
-            let is_here = path.is_some_and(|path| !path.is_top() && self.reader.snapshot.is_dir(&path));
             let is_only = || !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
-            return (is_here || is_only()).then(Artifact::default);
+            // What comes with Flux Kustomizations of another source does not build their root: that folder is one of a
+            // repository that is laid out alike.
+            let is_above =
+                |folder: &RepoPath| !folder.is_top() && roots().any(|root| root.folder.is_within(folder));
+            let mut around = self.cluster.kustomizations.iter().filter(|one| one.path.is_some());
+            let is_alike = folder.as_ref().is_some_and(is_above) && around.any(|one| !one.source().is(id));
+            return (!is_alike && (is_here || is_only())).then(Artifact::default);
         }
         // Another branch has folders of its own.
-        if self.is_of_another_branch(id) && !is_here {
+        if self.is_of_another_branch(id) && folder.is_some_and(|folder| !folder.is_top() && !is_here) {
             return None;
         }
         known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top))
+    }
+
+    /// Tells whether a GitRepository that does not stand in Git is this repository: as `flux bootstrap` and Flux Operator name
+    /// it, as the spec does, or one of which a Flux Kustomization reads a folder that stands here. Any other one, as a
+    /// tenant's, may be any repository.
+    fn is_unsaid_here(&self, id: &SourceId) -> bool {
+        let is_named = self.reader.named.as_ref().is_some_and(|named| named.is(id));
+        is_named || id.name == BOOTSTRAP || self.reader.is_read_here(id)
     }
 
     /// Tells whether a source and all of the roots' name branches, and none the same.

@@ -96,6 +96,15 @@ pub(super) fn sources(generator: &Value) -> Vec<SourceId> {
     list(&generator["spec"]["sources"]).iter().map(id).collect()
 }
 
+/// Returns the folders, and files, that a generator copies of the source at a position, without patterns.
+pub(super) fn copied_of(generator: &Value, position: usize) -> impl Iterator<Item = RepoPath> {
+    let spec = &generator["spec"];
+    let alias = text(&spec["sources"][position]["alias"]);
+    let from = list(&spec["artifacts"]).iter().flat_map(|one| list(&one["copy"])).map(|copy| &copy["from"]);
+    let own = from.filter_map(|from| aliased(text(from))).filter(move |(other, _)| *other == alias);
+    own.filter_map(|(_, pattern)| Some(Copy::new(pattern, Vec::new())?.stem()))
+}
+
 /// Returns what a generator makes; `read` says of each of its sources what that has of this repository.
 pub(super) fn generated(generator: &Value, read: Vec<Read>) -> Vec<Made> {
     let namespace = text(&generator["metadata"]["namespace"]);

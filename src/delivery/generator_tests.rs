@@ -82,6 +82,26 @@ fn folders_that_keep_their_places_are_those_of_the_repository() {
 }
 
 #[test]
+fn a_source_that_git_does_not_hold_is_copied_from_here_where_it_has_a_folder_of_this_repository() {
+    let of = |from: &str| {
+        format!(
+            "  sources: [{{ alias: repo, kind: GitRepository, name: tenant }}]
+  artifacts:
+  - name: apps
+    copy: [{{ from: \"@repo/{from}\", to: \"@artifact/\" }}]
+"
+        )
+    };
+    insta::assert_snapshot!(built(&of("apps/**")), @r"
+    apps: apps/prod from apps
+    more: elsewhere
+    ");
+    let reason = "apps: b-generator.yaml:8:20 it copies from GitRepository tenant, another repository\nmore: elsewhere\n";
+    assert_eq!(built(&of("**")), reason);
+    assert_eq!(built(&of("gone/**")), reason);
+}
+
+#[test]
 fn what_can_not_be_mapped_back_is_told_with_its_line() {
     let copies = [
         "{ from: \"@repo/apps/**\", to: \"@artifact/web/\" }",

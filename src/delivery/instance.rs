@@ -136,7 +136,7 @@ impl Reader<'_> {
         if patches.is_empty() || files.into_iter().any(|(name, value)| add(name, value).is_err()) {
             return (kustomization, source);
         }
-        let built = self.renderer.render(&own, &[Request::folder(RepoPath::top())]).pop();
+        let built = self.renderer.render(&own, &[Request::base(RepoPath::top())]).pop();
         let Some(Ok(built)) = built else { return (kustomization, source) };
         let of = |kind: &Value| built.iter().map(|one| &*one.value).find(|one| one["kind"] == *kind).cloned();
         let (patched, fetched) = (of(&kustomization["kind"]), of(&source["kind"]));

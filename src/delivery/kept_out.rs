@@ -1,6 +1,6 @@
 //! What Git keeps from a cluster.
 
-use crate::delivery::withheld::{DEEPEST, parent};
+use crate::delivery::withheld::DEEPEST;
 use crate::delivery::{Cluster, Reached};
 
 impl Cluster {
@@ -12,12 +12,7 @@ impl Cluster {
             if next.is_suspended() {
                 return true;
             }
-            let above = next.applied_by.as_ref();
-            let Some(above) =
-                above.and_then(|(namespace, name)| parent(self, &next.remote, (namespace, name)))
-            else {
-                break;
-            };
+            let Some(above) = self.parent(next) else { break };
             next = above;
         }
         false

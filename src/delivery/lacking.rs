@@ -96,15 +96,24 @@ impl Model {
         self.partial_of(self.reached(one)?)
     }
 
+    /// Returns the files that the build of a Flux Kustomization sees, and their kustomizations.
+    pub fn seen_by(&self, snapshot: &Snapshot, one: &FluxKustomization) -> (Snapshot, &Graph) {
+        self.seen_in(snapshot, self.partial_artifact(one))
+    }
+
+    /// Returns the files of an artifact and their kustomizations; without one, those of the repository.
+    pub fn seen_in(&self, snapshot: &Snapshot, artifact: Option<&Artifact>) -> (Snapshot, &Graph) {
+        let graph = self.delivered.graph(artifact).unwrap_or(&self.graph);
+        (self.delivered.files(snapshot, artifact), graph)
+    }
+
     /// Returns what the build of a Flux Kustomization needs and its source does not fetch.
     pub fn lacking(&self, snapshot: &Snapshot, one: &FluxKustomization) -> Vec<Lacking> {
         let Some(path) = &one.path else { return Vec::new() };
         let Some(mut walk) = self.walk(snapshot, self.partial_artifact(one)) else { return Vec::new() };
         walk.top(path);
-        for component in one.spec("components").as_array().into_iter().flatten() {
-            if let Some(folder) = component.as_str().and_then(|text| path.join(text).ok()) {
-                walk.named(&folder, &one.place("components"));
-            }
+        for folder in one.components() {
+            walk.named(&folder, &one.place("components"));
         }
         walk.found
     }

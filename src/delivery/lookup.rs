@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::delivery::bringing::Carriers;
 use crate::delivery::naming;
-use crate::delivery::{ClusterFolders, EntryPoint, Model, SourceId};
+use crate::delivery::{ClusterFolders, EntryPoint, Model, Role, SourceId};
 use crate::path::{RepoPath, below};
 use crate::render::Renderer;
 use crate::repo::flux::{artifact_path, each_written, holds_variable};
@@ -311,6 +311,18 @@ impl Model {
     /// has a variable, or is one of another source.
     pub fn unplaced(&self) -> impl Iterator<Item = &FluxKustomization> {
         self.index.unplaced.iter().map(|position| &self.flux[*position])
+    }
+
+    /// Returns the Flux Kustomizations that name a folder of this repository which is none.
+    pub fn lost(&self, snapshot: &Snapshot) -> impl Iterator<Item = &FluxKustomization> {
+        let stands = |path: &RepoPath| self.graph.has(path) || snapshot.is_dir(path);
+        self.flux.iter().filter(move |one| one.path.as_ref().is_some_and(|path| !stands(path)))
+    }
+
+    /// Tells whether a gate may hold a Flux Kustomization: it builds an entry point of this repository, and no bootstrap.
+    pub fn may_wait(&self, one: &FluxKustomization) -> bool {
+        let mut entries = self.entry_points.iter().filter(|entry| entry.role != Role::Bootstrap);
+        entries.any(|entry| self.flux_of(entry).any(|own| std::ptr::eq(own, one)))
     }
 
     /// As [`unplaced`](Model::unplaced), those of another source, each with the folder that it names there.

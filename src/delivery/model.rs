@@ -10,8 +10,8 @@ use crate::delivery::unplaced::{unknown_paths, unmapped, unplaced};
 use crate::delivery::{
     Closings, Cluster, ClusterFolders, Clusters, EntryPoint, Known, Reached, Reason, Role,
 };
-use crate::diagnostic::Diagnostic;
-use crate::path::RepoPath;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::path::{RepoPath, below};
 use crate::render::Renderer;
 use crate::repo::flux::{FluxKustomization, flux_kustomizations};
 use crate::repo::{Graph, Kustomization, Snapshot, Target, built, built_any, generated_children};
@@ -118,6 +118,24 @@ impl Model {
         // What an unlisted one would apply is no entry point either.
         let disabled = unlisted.iter().filter_map(|one| one.path.as_ref());
         let covered = built_any(&graph, by_path.keys().chain(disabled));
+        // What other clusters build on is a base of theirs and no cluster, wherever it lies.
+        let built_on = built_any(&graph, by_path.keys());
+        let is_base = |path: &RepoPath| {
+            let home = naming::prefix(path);
+            !known.speaks_of(root, path)
+                && built_on.iter().any(|built| built.is_within(&home))
+                && !by_path.keys().any(|own| own.is_within(&home))
+        };
+        // What lies in a folder that a Flux Kustomization builds is its own, as new sides are; and what was divided is of
+        // the cluster that gets its sides.
+        let is_own = |path: &RepoPath| {
+            let is_applied = |entry: &EntryPoint| !entry.flux.is_empty();
+            let mut above = path.parents().filter(|above| !above.is_top());
+            let name = naming::of_path(&known.paths, root, path);
+            above.any(|above| by_path.get(&above).is_some_and(is_applied))
+                || below(&by_path, path)
+                    .any(|(other, entry)| other != path && is_applied(entry) && entry.cluster != name)
+        };
         let has_flux = !by_path.is_empty();
         let roots: Vec<RepoPath> = graph
             .roots()
@@ -155,10 +173,12 @@ impl Model {
         let every = delivered.all.iter().flat_map(|cluster| &cluster.roots).map(|root| &root.folder);
         let brought = built_any(&graph, every);
         let is_apart = |path: &RepoPath| delivered.is_managed(path) && !brought.contains(path);
+        let is_elsewhere =
+            |path: &RepoPath| delivered.is_read_from_git(path) || is_apart(path) || is_own(path);
         let is_chosen = |path: &RepoPath| {
             // A gate that is switched on where nothing applies it is worth telling.
             naming::by_folder_name(root, path).is_some()
-                && (!delivered.is_read_from_git(path) && !is_apart(path) || is_gate(path))
+                && (!is_elsewhere(path) && !is_base(path) || is_gate(path))
         };
         let roots: Vec<RepoPath> = roots
             .into_iter()
@@ -174,6 +194,18 @@ impl Model {
             .filter(|path| is_chosen(path) || (!has_folders && is_said(path)))
             .filter(|path| !kept.contains(*path) || is_gate(path))
             .collect();
+        let left_out: BTreeSet<RepoPath> = roots
+            .iter()
+            .filter(|path| {
+                naming::by_folder_name(root, path).is_some() && !is_elsewhere(path) && is_base(path)
+            })
+            .map(naming::prefix)
+            .collect();
+        remarks.extend(left_out.into_iter().map(|base| {
+            Diagnostic::note(format!("{base} is taken for a base, as other clusters build on it"))
+                .at(Place::file(base.clone()))
+                .help("if it is a cluster, name it under `clusters` in windows.yaml")
+        }));
         for path in chosen {
             let named = || naming::of_path(&known.paths, root, path);
             let cluster = delivered.at(path).map_or_else(named, str::to_owned);
@@ -227,10 +259,13 @@ fn role(
     files: &BTreeSet<&RepoPath>,
     gates: &BTreeSet<&RepoPath>,
 ) -> Role {
-    if entry.flux.iter().any(|index| flux[*index].applies_itself()) || is_of_flux(&entry.path, graph) {
+    let reach = built(graph, &entry.path);
+    // Its file may lie anywhere, as in a base that the folder lists.
+    let brings = |one: &FluxKustomization| graph.referrers(&one.file).any(|list| reach.contains(list));
+    let mut own = entry.flux.iter().map(|index| &flux[*index]);
+    if own.any(|one| one.applies_itself() || brings(one)) || is_of_flux(&entry.path, graph) {
         return Role::Bootstrap;
     }
-    let reach = built(graph, &entry.path);
     if reach.iter().any(|folder| gates.contains(folder)) {
         return Role::Gate;
     }

@@ -37,6 +37,41 @@ fn a_file_beside_what_it_builds_does_not_make_that_a_bootstrap() {
 }
 
 #[test]
+fn what_clusters_build_on_is_no_cluster_beside_them() {
+    let root = flux("flux-system", "./clusters/prod", "");
+    let mut files = vec![
+        ("clusters/prod/flux-system/root.yaml", root.as_str()),
+        ("clusters/prod/kustomization.yaml", "resources: [flux-system/root.yaml, apps]\n"),
+        ("clusters/prod/apps/kustomization.yaml", "resources: [../../base/web]\n"),
+        ("clusters/base/web/kustomization.yaml", LIST),
+        ("clusters/base/web/s.yaml", SERVICE),
+        ("clusters/base/more/kustomization.yaml", LIST),
+        ("clusters/base/more/s.yaml", SERVICE),
+    ];
+    let is_told = "clusters/base is taken for a base, as other clusters build on it";
+    assert_eq!(told(&files), ["prod: clusters/prod bootstrap", "prod: clusters/prod/apps apps", is_told]);
+    // Of what none of them takes in nobody knows.
+    files[2].1 = "resources: []\n";
+    assert!(told(&files).contains(&"base: clusters/base/more apps".to_owned()));
+}
+
+#[test]
+fn what_a_folder_brings_to_apply_it_may_stand_in_a_base() {
+    let root = flux("flux-system", "./clusters/prod", "");
+    let (first, again) = (flux("first", "./boot/prod", ""), flux("again", "'./boot/${CLUSTER}'", ""));
+    let patch = "resources: [../base]\npatches: [{ target: { kind: Kustomization }, patch: '[{\"op\": \"replace\", \"path\": \"/spec/path\", \"value\": \"./boot/prod\"}]' }]\n";
+    let files = [
+        ("clusters/prod/flux-system/root.yaml", root.as_str()),
+        ("clusters/prod/first.yaml", first.as_str()),
+        ("boot/prod/kustomization.yaml", patch),
+        ("boot/base/kustomization.yaml", "resources: [again.yaml, s.yaml]\n"),
+        ("boot/base/again.yaml", again.as_str()),
+        ("boot/base/s.yaml", SERVICE),
+    ];
+    assert_eq!(told(&files), ["prod: boot/prod bootstrap", "prod: clusters/prod bootstrap"]);
+}
+
+#[test]
 fn a_folder_that_would_bring_what_no_cluster_gets_is_no_entry_point() {
     let root = |name: &str| {
         source("flux-system", "https://example.org/fleet", "")

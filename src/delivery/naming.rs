@@ -1,6 +1,6 @@
 //! The names of clusters, by the folders of their roots.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::ClusterFolders;
 use crate::path::RepoPath;
@@ -23,18 +23,88 @@ fn is_named(folder: &RepoPath) -> bool {
 /// Returns a name for each cluster, of the folders that [`prefix`] gives; no two are equal.
 ///
 /// `clusters/NAME` says it; otherwise it is the last word in which the folder differs from the others, so that
-/// `kubernetes/main/flux` and `kubernetes/edge/flux` are `main` and `edge`. These are names only: what a cluster gets
-/// is read from its root.
-pub(super) fn names(folders: &[RepoPath]) -> Vec<String> {
+/// `kubernetes/main/flux` and `kubernetes/edge/flux` are `main` and `edge`. Where one word does not tell all of them apart,
+/// each is named by all words in which they differ: `env/dev/01`, `env/prd/01` and `env/prd/02` are `dev-01`, `prd-01` and
+/// `prd-02`. These are names only: what a cluster gets is read from its root.
+///
+/// A name that the spec `says` stays, whatever other clusters come and go: each way to name a folder is tried for one of these
+/// first.
+pub(super) fn names(folders: &[RepoPath], says: &BTreeSet<&str>) -> Vec<String> {
     let all: BTreeSet<&RepoPath> = folders.iter().collect();
-    let name = |folder: &RepoPath| below_clusters(folder).unwrap_or_else(|| unlike(&all, folder));
-    let short: Vec<String> = folders.iter().map(name).collect();
-    let is_double = |name: &String| short.iter().filter(|other| *other == name).count() > 1;
-    let long = |folder: &RepoPath| {
-        folder.segments().filter(|name| *name != "clusters").collect::<Vec<_>>().join("-")
+    let words: Vec<Word> = folders.iter().map(|folder| Word::of(&all, folder)).collect();
+    let count = counted(words.iter().map(|word| word.name.as_str()));
+    let each = folders.iter().zip(&words).map(|(folder, word)| match count[word.name.as_str()] {
+        1 => word.name.clone(),
+        _ => long(folder),
+    });
+    let each: Vec<String> = each.collect();
+    let usual = alike(folders, &words, &each).unwrap_or_else(|| each.clone());
+    let said = said(folders, [&usual, &each], says);
+    let count = counted(said.iter().flatten().map(String::as_str));
+    let kept = said.iter().map(|name| name.as_deref().filter(|name| count[name] == 1));
+    let taken: BTreeSet<&str> = kept.clone().flatten().collect();
+    let free = |(folder, usual): (&RepoPath, &String)| match taken.contains(usual.as_str()) {
+        true => long(folder),
+        false => usual.clone(),
     };
-    let pairs = folders.iter().zip(&short);
-    pairs.map(|(folder, short)| if is_double(short) { long(folder) } else { short.clone() }).collect()
+    kept.zip(folders.iter().zip(&usual))
+        .map(|(name, own)| name.map_or_else(|| free(own), str::to_owned))
+        .collect()
+}
+
+fn long(folder: &RepoPath) -> String {
+    folder.segments().filter(|name| *name != "clusters").collect::<Vec<_>>().join("-")
+}
+
+/// Counts how often each text is there.
+fn counted<'t>(texts: impl Iterator<Item = &'t str>) -> BTreeMap<&'t str, usize> {
+    let mut count = BTreeMap::new();
+    for text in texts {
+        *count.entry(text).or_default() += 1;
+    }
+    count
+}
+
+/// Returns the first way to name each folder that the spec says, of the `usual` ones, the words at its end, and those that it
+/// has alone.
+fn said(folders: &[RepoPath], usual: [&Vec<String>; 2], says: &BTreeSet<&str>) -> Vec<Option<String>> {
+    let count = counted(folders.iter().flat_map(|folder| folder.segments().collect::<BTreeSet<&str>>()));
+    let of_folder = |(at, folder): (usize, &RepoPath)| {
+        let words: Vec<&str> = folder.segments().collect();
+        let ends = (0..words.len()).rev().map(|from| words[from..].join("-"));
+        let alone = words.iter().rev().filter(|word| count[**word] == 1).map(|word| (*word).to_owned());
+        let mut ways = usual.into_iter().map(|names| names[at].clone()).chain(ends).chain(alone);
+        ways.find(|name| says.contains(name.as_str()))
+    };
+    folders.iter().enumerate().map(of_folder).collect()
+}
+
+/// Returns names of which all that no `clusters` folder tells have all words in which these folders differ; `None` where one
+/// word at the same place tells each of them, or the names would not differ.
+fn alike(folders: &[RepoPath], words: &[Word], each: &[String]) -> Option<Vec<String>> {
+    let unlike = || folders.iter().zip(words).filter_map(|(folder, word)| Some((folder, word, word.places?)));
+    let several = unlike().count();
+    let is_one = |side: usize| {
+        let mut places = unlike().map(|(.., places)| places[side]);
+        let first = places.next();
+        places.all(|place| Some(place) == first)
+    };
+    let are_told = || unlike().map(|(_, word, _)| &word.name).collect::<BTreeSet<_>>().len() == several;
+    if several < 2 || (is_one(0) || is_one(1)) && are_told() {
+        return None;
+    }
+    let (first, ..) = unlike().next()?;
+    let shared =
+        |folder: &RepoPath| first.segments().zip(folder.segments()).take_while(|(a, b)| a == b).count();
+    let common = unlike().map(|(folder, ..)| shared(folder)).min().unwrap_or_default();
+    let rest = |folder: &RepoPath| folder.segments().skip(common).collect::<Vec<_>>().join("-");
+    let names = folders.iter().zip(words).zip(each).map(|((folder, word), name)| match word.places {
+        Some(_) => rest(folder),
+        None => name.clone(),
+    });
+    let names: Vec<String> = names.collect();
+    let distinct: BTreeSet<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+    (distinct.len() == names.len()).then_some(names)
 }
 
 /// Returns the name of the nearest folder below `clusters` that a path lies in.
@@ -42,15 +112,35 @@ pub(super) fn below_clusters(path: &RepoPath) -> Option<String> {
     path.ancestors().find(is_named).and_then(|folder| folder.name().map(str::to_owned))
 }
 
-/// Returns the last word of a folder in which it differs from those that end alike.
-fn unlike(all: &BTreeSet<&RepoPath>, folder: &RepoPath) -> String {
-    let own: Vec<&str> = folder.segments().rev().collect();
-    let shared =
-        |other: &&RepoPath| own.iter().zip(other.segments().rev()).take_while(|(a, b)| **a == *b).count();
-    let others = all.iter().filter(|other| **other != folder).copied();
-    let shared = others.map(|other| shared(&other)).max().unwrap_or_default();
-    let own: Vec<&str> = own.into_iter().skip(shared).collect();
-    own.iter().find(|name| !GENERIC.contains(name)).map_or("cluster", |name| name).to_owned()
+/// The word that names the cluster of a folder.
+struct Word {
+    name: String,
+    /// Its place from either end, where nothing but a difference to other folders tells it; `None` below `clusters`.
+    places: Option<[Option<usize>; 2]>,
+}
+
+impl Word {
+    fn of(all: &BTreeSet<&RepoPath>, folder: &RepoPath) -> Word {
+        match below_clusters(folder) {
+            Some(name) => Word { name, places: None },
+            None => Word::unlike(all, folder),
+        }
+    }
+
+    /// The last word of a folder in which it differs from those that end alike.
+    fn unlike(all: &BTreeSet<&RepoPath>, folder: &RepoPath) -> Word {
+        let own: Vec<&str> = folder.segments().rev().collect();
+        let shared =
+            |other: &&RepoPath| own.iter().zip(other.segments().rev()).take_while(|(a, b)| **a == *b).count();
+        let others = all.iter().filter(|other| **other != folder).copied();
+        let shared = others.map(|other| shared(&other)).max().unwrap_or_default();
+        let mut words = own.iter().enumerate().skip(shared);
+        let (name, places) = match words.find(|(_, name)| !GENERIC.contains(name)) {
+            Some((place, name)) => (*name, [Some(place), Some(own.len() - place)]),
+            None => ("cluster", [None, None]),
+        };
+        Word { name: name.to_owned(), places: Some(places) }
+    }
 }
 
 /// Names the cluster of a folder after the spec, or else after its path alone.
@@ -109,11 +199,26 @@ mod tests {
         assert_eq!(of("kubernetes/main/flux"), "kubernetes/main/flux");
     }
 
+    fn named(folders: &[&str], says: &[&str]) -> Vec<String> {
+        let folders: Vec<RepoPath> = folders.iter().map(|folder| RepoPath::parse(folder).unwrap()).collect();
+        names(&folders, &says.iter().copied().collect())
+    }
+
+    #[test]
+    fn a_name_of_the_spec_stays_whatever_clusters_come_and_go() {
+        let three = ["env/dev/01", "env/prd/01", "env/prd/02"];
+        assert_eq!(named(&three, &["dev", "prd"]), ["dev", "prd", "prd-02"]);
+        assert_eq!(named(&three, &["02", "dev", "prd"]), ["dev", "prd", "02"]);
+        assert_eq!(named(&three[..2], &["dev-01", "prd-01", "prd-02"]), ["dev-01", "prd-01"]);
+        assert_eq!(named(&["env/dev", "env/prd", "other/tst"], &["env-dev"]), ["env-dev", "prd", "tst"]);
+        assert_eq!(named(&["a/dev/x", "b/prd/y"], &["a", "prd"]), ["a", "prd"]);
+        // It may be of either.
+        assert_eq!(named(&["a/dev/x", "b/dev/y"], &["dev"]), ["x", "y"]);
+    }
+
     #[test]
     fn a_cluster_is_named_by_what_tells_it_from_the_others() {
-        let named = |folders: &[&str]| {
-            names(&folders.iter().map(|folder| RepoPath::parse(folder).unwrap()).collect::<Vec<_>>())
-        };
+        let named = |folders: &[&str]| named(folders, &[]);
         assert_eq!(named(&["clusters/dev", "clusters/prod"]), ["dev", "prod"]);
         assert_eq!(named(&["a/clusters/one", "b/clusters/one"]), ["a-one", "b-one"]);
         assert_eq!(
@@ -122,6 +227,9 @@ mod tests {
         );
         assert_eq!(named(&["kubernetes/edge/flux", "kubernetes/main/flux"]), ["edge", "main"]);
         assert_eq!(named(&["k/main/cluster/config", "k/staging/cluster/config"]), ["main", "staging"]);
+        assert_eq!(named(&["env/dev/01", "env/prd/01", "env/prd/02"]), ["dev-01", "prd-01", "prd-02"]);
+        assert_eq!(named(&["kubernetes/main/flux", "kubernetes/edge"]), ["main", "edge"]);
+        assert_eq!(named(&["env/dev/01", "env/prd/01", "clusters/hub"]), ["dev", "prd", "hub"]);
         assert_eq!(named(&["kubernetes/flux/cluster"]), ["cluster"]);
         assert_eq!(named(&["home/bootstrap"]), ["home"]);
         assert_eq!(named(&["apps"]), ["cluster"]);

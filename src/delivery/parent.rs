@@ -21,7 +21,7 @@ use crate::repo::manifest::ObjectId;
 pub fn reason(model: &Model, objects: &[Object]) -> Option<String> {
     let is_flux = |object: &&Object| ObjectId::of(&object.value).group == flux::GROUP;
     if objects.iter().all(|object| is_flux(&object)) {
-        return Some("it holds only Flux Kustomizations, which have gates of their own".into());
+        return Some("it holds only Flux Kustomizations; windows belong to those".into());
     }
     let children = objects.iter().filter(|object| is_child(model, object)).count();
     (children > 0 && objects.iter().all(surrounds)).then(|| {

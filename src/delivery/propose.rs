@@ -1,5 +1,6 @@
 //! Roots where nothing in Git says what they are.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -11,8 +12,8 @@ use crate::delivery::naming::{below_clusters, prefix};
 use crate::delivery::root::{Reason, Root};
 use crate::delivery::view::View;
 use crate::path::RepoPath;
-use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
+use crate::repo::{FluxKustomization, Kustomization};
 
 /// Folder names of what people keep and no cluster gets. They count for proposals alone, which people see first.
 const KEPT: [&str; 19] = [
@@ -50,8 +51,11 @@ pub(super) fn propose(
     paths: &ClusterFolders,
     roots: &[Root],
 ) -> Vec<Root> {
+    let used: BTreeSet<RepoPath> = flux.iter().flat_map(FluxKustomization::components).collect();
     let is_said = |path: &RepoPath| paths.values().flatten().any(|folder| path.is_within(folder));
     let mut homes: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
+    // Of those that name no folder of this repository.
+    let mut lost: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
     let mut found = Vec::new();
     for position in left.iter().copied() {
         let one = &flux[position];
@@ -59,32 +63,71 @@ pub(super) fn propose(
         let is_elsewhere = one.source_kind() != "GitRepository" || holds_variable(one.spec("path"));
         let stands = one.path.as_ref().is_some_and(|path| view.graph.has(path) || view.snapshot.is_dir(path));
         // Only another one with a `postBuild` makes a namespace of a variable: what stands there serves several clusters.
-        let is_template = holds_variable(&one.value["metadata"]["namespace"]);
+        // No cluster takes a variable in a name either.
+        let metadata = &one.value["metadata"];
+        let is_template = holds_variable(&metadata["namespace"]) || holds_variable(&metadata["name"]);
         let is_none =
             !one.has_source() || is_template || view.graph.is_patch(&one.file) || is_kept(&one.file);
-        if is_none || !(stands || is_elsewhere) {
+        if is_none {
+            continue;
+        }
+        if !(stands || is_elsewhere) {
+            for home in homes_of(one, view, paths, &used) {
+                lost.entry(home).or_default().push(position);
+            }
             continue;
         }
         // Where the spec speaks of what is applied, and not of where that is said, each counts by itself.
         match one.path.as_ref().filter(|path| is_said(path) && !is_said(&one.file)) {
             Some(path) => found.push(Root::folder(path, Reason::Proposed)),
-            None => homes.entry(home(one, view, paths)).or_default().push(position),
+            None => {
+                for home in homes_of(one, view, paths, &used) {
+                    homes.entry(home).or_default().push(position);
+                }
+            }
         }
     }
+    // Where Flux itself is installed, its folder is one, however wrong all paths are. What `flux bootstrap` has filled in
+    // says where the top is.
+    let is_filled = |at: &usize| flux[*at].file.name() == Some("gotk-sync.yaml");
+    lost.retain(|home, own| {
+        let is_known = !roots.is_empty() || homes.contains_key(home);
+        !is_known && is_bootstrapped(home, view) && !own.iter().any(is_filled)
+    });
+    homes.append(&mut lost);
     let mut by_path: BTreeMap<&RepoPath, Vec<usize>> = BTreeMap::new();
     for (position, one) in flux.iter().enumerate() {
         if let Some(path) = one.path.as_ref().filter(|path| !path.is_top()) {
             by_path.entry(path).or_default().push(position);
         }
     }
+    let brought = OnceCell::new();
+    let brought = || {
+        brought.get_or_init(|| {
+            let mut found: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
+            for (position, one) in flux.iter().enumerate() {
+                for path in view.graph.taken_in_by(&one.file) {
+                    found.entry(path).or_default().push(position);
+                }
+            }
+            found
+        })
+    };
     let is_free = |home: &RepoPath, own: &Vec<usize>| {
         let taken_in = own.iter().flat_map(|position| view.graph.taken_in_by(&flux[*position].file));
         !home.ancestors().chain(taken_in).any(|path| {
-            by_path.get(&path).is_some_and(|others| others.iter().any(|position| !own.contains(position)))
+            let builds = |other: &usize| !own.contains(other) && !is_of_tenant(*other, own, flux, brought);
+            by_path.get(&path).is_some_and(|others| others.iter().any(builds))
         })
     };
     homes.retain(|home, own| is_free(home, own));
     let mut homes = joined(flux, homes);
+    // What fills in each of their paths applies the folder too, and nobody knows what that is; but the folder of a cluster
+    // is one whatever its paths are.
+    homes.retain(|home, own| {
+        let is_filled_elsewhere = |position: &usize| holds_variable(flux[*position].spec("path"));
+        below_clusters(home).is_some() || !own.iter().all(is_filled_elsewhere)
+    });
     // What holds one name twice is not applied as it is.
     homes.retain(|home, own| {
         let mut names = BTreeSet::new();
@@ -94,8 +137,12 @@ pub(super) fn propose(
     let is_former = |own: &Vec<usize>| own.iter().any(|at| roots.iter().any(|root| is_of(root, &flux[*at])));
     homes.retain(|_, own| !is_former(own));
     let folders: Vec<RepoPath> = roots.iter().map(|root| root.folder.clone()).collect();
-    let free: BTreeSet<&RepoPath> =
-        homes.keys().filter(|home| folders.is_empty() || is_beside(home, &folders)).collect();
+    // A cluster that has a root gets what that brings, also where something on the way does not build.
+    let has_root = |home: &RepoPath| !home.is_top() && folders.iter().any(|folder| folder.is_within(home));
+    let free: BTreeSet<&RepoPath> = homes
+        .keys()
+        .filter(|home| folders.is_empty() || is_beside(home, &folders) && !has_root(home))
+        .collect();
     let is_inside = |home: &RepoPath| home.parents().any(|above| !above.is_top() && free.contains(&above));
     for home in free.iter().filter(|home| !is_inside(home)) {
         let own = || homes[*home].iter().map(|position| &flux[*position]);
@@ -117,6 +164,37 @@ fn is_bootstrapped(home: &RepoPath, view: &View) -> bool {
         matches!(file.name(), Some("gotk-sync.yaml" | "gotk-components.yaml"))
             && file.parent().is_some_and(|above| is_own(&above))
     })
+}
+
+/// Tells whether a Flux Kustomization comes with what others build and reads another source than they: what it builds is
+/// a folder of that source, even where it is called as the one that they stand in. Nothing brings itself.
+///
+/// `brought` gives by folder what it takes in.
+fn is_of_tenant<'b>(
+    position: usize,
+    own: &[usize],
+    flux: &[FluxKustomization],
+    brought: impl Fn() -> &'b BTreeMap<RepoPath, Vec<usize>>,
+) -> bool {
+    let source = |at: usize| (flux[at].source_kind(), flux[at].source_name());
+    if own.iter().any(|at| source(*at) == source(position)) {
+        return false;
+    }
+    let mut queue: Vec<usize> = own.to_vec();
+    let mut seen: BTreeSet<usize> = own.iter().copied().collect();
+    while let Some(next) = queue.pop() {
+        // The top of a tenant's repository is not that of this one.
+        let Some(path) = flux[next].path.as_ref().filter(|path| !path.is_top()) else { continue };
+        for at in brought().get(path).into_iter().flatten() {
+            if *at == position {
+                return true;
+            }
+            if own.iter().any(|own| source(*own) == source(*at)) && seen.insert(*at) {
+                queue.push(*at);
+            }
+        }
+    }
+    false
 }
 
 /// Tells whether a Flux Kustomization is the one that applies a root, in another file.
@@ -151,23 +229,49 @@ fn of_home<'p>(home: &RepoPath, paths: impl Iterator<Item = &'p RepoPath> + Clon
     vec![of_group(root(home))]
 }
 
-/// Tells whether a file lies in a hidden folder or in one for what is only kept.
+/// Tells whether a file lies in a hidden folder or in one for what is only kept. `clusters/test` is the cluster for tests.
 pub(super) fn is_kept(file: &RepoPath) -> bool {
-    file.segments().any(|name| name.starts_with('.') || KEPT.contains(&name.to_lowercase().as_str()))
+    let mut above = "";
+    file.segments().any(|name| {
+        let is_cluster = above == "clusters" && name == "test";
+        above = name;
+        !is_cluster && (name.starts_with('.') || KEPT.contains(&name.to_lowercase().as_str()))
+    })
 }
 
-/// Returns the folder with which a file is applied: that of its cluster where the path or the spec says it, else the
-/// topmost list that has it, else its own.
-fn home(one: &FluxKustomization, view: &View, paths: &ClusterFolders) -> RepoPath {
-    let folder = match &view.graph.tops(&one.file)[..] {
-        [top] => top.clone(),
-        _ => one.file.parent().unwrap_or_default(),
+/// Returns the folders with which a file is applied: that of its cluster where the path or the spec says it, else the
+/// topmost list that has it, else its own. What several clusters list is applied with each, as a base of theirs. What only
+/// a Component lists is applied with none: no folder above it can list it (kustomize, `accumulateDirectory`), and where it is
+/// `used` by `spec.components` it comes with what that builds. Alone it is a cluster where the spec or its place says so.
+fn homes_of(
+    one: &FluxKustomization,
+    view: &View,
+    paths: &ClusterFolders,
+    used: &BTreeSet<RepoPath>,
+) -> BTreeSet<RepoPath> {
+    let mut tops = view.graph.tops(&one.file);
+    let is_listed = !tops.is_empty();
+    let is_component = |top: &RepoPath| view.graph.get(top).is_some_and(Kustomization::is_component);
+    let is_said = |top: &RepoPath| paths.values().flatten().any(|path| path == top);
+    let is_placed = |top: &RepoPath| below_clusters(top).is_some() && home(top, paths) == *top;
+    tops.retain(|top| !is_component(top) || is_said(top) || is_placed(top) && !used.contains(top));
+    if is_listed && tops.is_empty() {
+        return BTreeSet::new();
+    }
+    let folders = match &tops[..] {
+        [_] => tops,
+        [_, _, ..] if tops.iter().all(|top| below_clusters(top).is_some()) => tops,
+        _ => vec![one.file.parent().unwrap_or_default()],
     };
+    folders.iter().map(|folder| home(folder, paths)).collect()
+}
+
+fn home(folder: &RepoPath, paths: &ClusterFolders) -> RepoPath {
     let said = paths.values().flatten().filter(|path| folder.is_within(path));
     if let Some(said) = said.max_by_key(|path| path.segments().count()) {
         return said.clone();
     }
-    prefix(&folder)
+    prefix(folder)
 }
 
 /// Joins homes beside each other of which one waits for what another has: a dependency is in the same cluster

@@ -1,4 +1,4 @@
-use crate::delivery::reading::tests::{LIST, SERVICE, believed, flux, read};
+use crate::delivery::reading::tests::{LIST, SERVICE, believed, flux, read, source};
 use crate::delivery::{ClusterFolders, Known};
 use crate::path::RepoPath;
 
@@ -60,4 +60,191 @@ fn a_hub_is_the_root_of_what_it_applies_to_other_clusters() {
     assert_eq!(told("", "hub/flux-system/gotk-sync.yaml"), hub);
     let each = told("", "README.yaml");
     assert!(each.starts_with("production: clusters/production proposed\n"), "{each}");
+}
+
+#[test]
+fn what_several_clusters_list_is_applied_with_each() {
+    let apps =
+        flux("apps", "./providers/NAME/apps", "").replace("kind: GitRepository", "kind: OCIRepository");
+    let list = |name: &str| {
+        format!(
+            "resources: [../base]\npatches: [{{ target: {{ kind: Kustomization }}, patch: '[{{\"op\": \"replace\", \"path\": \"/spec/path\", \"value\": \"providers/{name}/apps\"}}]' }}]\n"
+        )
+    };
+    let (local, prod) = (list("docker"), list("cloud"));
+    let files = [
+        ("k/clusters/base/kustomization.yaml", "resources: [apps.yaml]\n"),
+        ("k/clusters/base/apps.yaml", apps.as_str()),
+        ("k/clusters/local/kustomization.yaml", local.as_str()),
+        ("k/clusters/prod/kustomization.yaml", prod.as_str()),
+        ("k/providers/cloud/apps/s.yaml", SERVICE),
+        ("k/providers/docker/apps/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    local: k/clusters/local proposed
+      flux-system/apps elsewhere by nobody
+    prod: k/clusters/prod proposed
+      flux-system/apps elsewhere by nobody
+    ");
+    // What no cluster's folder is says nothing of clusters.
+    let lib = local.replace("../base", "../../clusters/base");
+    let elsewhere =
+        [&files[..2], &[("k/lib/a/kustomization.yaml", lib.as_str()), files[3]], &files[4..]].concat();
+    assert!(believed(&elsewhere).starts_with("base: k/clusters/base proposed"), "{}", believed(&elsewhere));
+}
+
+/// What brings it fails, or does not name it: the rest of the cluster comes by its root all the same.
+#[test]
+fn a_cluster_with_a_root_deeper_inside_has_no_second_one() {
+    let root = |cluster: &str| flux("flux-system", &format!("./clusters/{cluster}/base"), "");
+    let told = believed(&[
+        ("clusters/two/base/sync.yaml", root("two").as_str()),
+        ("clusters/one/base/sync.yaml", root("one").as_str()),
+        ("clusters/one/base/more.yaml", flux("more", "./clusters/one/more", "").as_str()),
+        ("clusters/one/more/kustomization.yaml", "resources: [last-sync.yaml]\n"),
+        ("clusters/one/more/last.yaml", flux("last", "./clusters/one/last", "").as_str()),
+        ("clusters/one/last/s.yaml", SERVICE),
+    ]);
+    insta::assert_snapshot!(told, @r"
+    one: clusters/one/base applies itself
+      flux-system/flux-system clusters/one/base by flux-system/flux-system
+      flux-system/more clusters/one/more by flux-system/flux-system
+    two: clusters/two/base applies itself
+      flux-system/flux-system clusters/two/base by flux-system/flux-system
+    not alive: clusters/one/more/last.yaml last
+    ");
+}
+
+#[test]
+fn what_a_patch_makes_a_path_is_no_cluster() {
+    let app = |path: &str| flux("team", path, "").replace("namespace: flux-system", "namespace: team");
+    let told = believed(&[
+        ("clusters/edge/tenants.yaml", flux("tenants", "./tenants", "").as_str()),
+        (
+            "tenants/kustomization.yaml",
+            "resources: [team.yaml]\npatches:\n  - patch: |-\n      - { op: replace, path: /spec/path, value: ./tenant/infra }\n    target: { kind: Kustomization }\n",
+        ),
+        ("tenants/team.yaml", &app("./tenant/base")),
+        ("tenant/base/s.yaml", SERVICE),
+        ("tenant/infra/kustomization.yaml", "resources: [own.yaml]\n"),
+        ("tenant/infra/own.yaml", &flux("own", "./apps", "")),
+        ("apps/s.yaml", SERVICE),
+    ]);
+    insta::assert_snapshot!(told, @r"
+    edge: clusters/edge proposed
+      flux-system/tenants tenants by nobody
+      team/team tenant/infra by flux-system/tenants
+      flux-system/own apps by team/team
+    ");
+}
+
+#[test]
+fn what_only_a_variable_names_is_no_cluster() {
+    let told = |one: &str| {
+        believed(&[
+            ("tenant/infra/kustomization.yaml", "resources: [own.yaml]\n"),
+            ("tenant/infra/own.yaml", one),
+            ("apps/s.yaml", SERVICE),
+        ])
+    };
+    let nowhere = "not alive: tenant/infra/own.yaml ";
+    assert_eq!(told(&flux("'${tenant}'", "./apps", "")), format!("{nowhere}${{tenant}}\n"));
+    assert_eq!(told(&flux("own", "'${path}'", "")), format!("{nowhere}own\n"));
+}
+
+#[test]
+fn where_flux_is_installed_is_a_root_although_every_path_is_wrong() {
+    let app = flux("app", "./k8s/infra/app", "").replace("name: flux-system }", "name: ours }");
+    let told = |components: &str| {
+        believed(&[
+            ("k8s/clusters/prod/flux-system/gotk-components.yaml", components),
+            ("k8s/clusters/prod/kustomization.yaml", "resources: [source.yaml, app.yaml]\n"),
+            ("k8s/clusters/prod/source.yaml", &source("ours", "https://example.com/mono.git", "")),
+            ("k8s/clusters/prod/app.yaml", &app),
+            ("k8s/infra/platform/app/s.yaml", SERVICE),
+        ])
+    };
+    insta::assert_snapshot!(told("# Written by flux bootstrap.\n"), @r"
+    prod: k8s/clusters/prod proposed
+      flux-system/app k8s/infra/app by nobody
+    ");
+}
+
+/// A tenant's repository is laid out as this one: what it applies of its own is nothing of this one.
+#[test]
+fn what_a_cluster_brings_of_another_source_does_not_build_the_cluster() {
+    let platform = |path: &str| flux("tenants", path, "").replace("name: flux-system }", "name: platform }");
+    let team = flux("team", "./clusters/prod", "").replace("name: flux-system }", "name: team }");
+    let list = |env: &str| {
+        format!(
+            "resources: [../base]\npatches: [{{ target: {{ kind: Kustomization }}, patch: '[{{\"op\": \"replace\", \"path\": \"/spec/path\", \"value\": \"./clusters/{env}\"}}]' }}]\n"
+        )
+    };
+    let told = |team: &str| {
+        believed(&[
+            ("clusters/prod/tenants.yaml", &platform("./tenants/prod")),
+            ("clusters/test/tenants.yaml", &platform("./tenants/test")),
+            ("tenants/prod/kustomization.yaml", &list("prod")),
+            ("tenants/test/kustomization.yaml", &list("test")),
+            ("tenants/base/kustomization.yaml", "resources: [source.yaml, team.yaml]\n"),
+            ("tenants/base/source.yaml", &source("team", "https://example.com/team.git", "")),
+            ("tenants/base/team.yaml", team),
+        ])
+    };
+    // Nor is the folder of a tenant, which reads the top of its own, one of a cluster.
+    let top = told(&team.replace("./clusters/prod", "./"));
+    assert!(
+        top.starts_with("prod: clusters/prod proposed") && !top.contains("tenants/base proposed"),
+        "{top}"
+    );
+    insta::assert_snapshot!(told(&team), @r"
+    prod: clusters/prod proposed
+      flux-system/tenants tenants/prod by nobody
+      flux-system/team elsewhere by flux-system/tenants
+    test: clusters/test proposed
+      flux-system/tenants tenants/test by nobody
+      flux-system/team elsewhere by flux-system/tenants
+    ");
+}
+
+#[test]
+fn a_folder_of_components_is_no_cluster() {
+    let profile = |kind: &str, folder: &str| {
+        let in_folder = |file: &str| format!("{folder}/{file}");
+        believed(&[
+            (&in_folder("kustomization.yaml"), &format!("kind: {kind}\nresources: [ks.yaml]\n")),
+            (&in_folder("ks.yaml"), &flux("apps", "./apps", "")),
+            ("clusters/prod/flux.yaml", &flux("flux-system", "./clusters/prod", "")),
+            ("apps/s.yaml", SERVICE),
+        ])
+    };
+    let proposed = "profiles: clusters/profiles proposed";
+    assert!(profile("Kustomization", "clusters/profiles/a").contains(proposed));
+    let told = profile("Component", "clusters/profiles/a");
+    assert!(told.ends_with("not alive: clusters/profiles/a/ks.yaml apps\n"), "{told}");
+    // kustomize builds one that nobody lists.
+    assert!(profile("Component", "clusters/profiles").contains(proposed));
+}
+
+#[test]
+fn a_component_that_a_flux_kustomization_uses_is_no_cluster() {
+    let told = |component: &str, uses: &str| {
+        let in_folder = |file: &str| format!("{component}/{file}");
+        believed(&[
+            (&in_folder("kustomization.yaml"), "kind: Component\nresources: [ks.yaml]\n"),
+            (&in_folder("ks.yaml"), &flux("extra", "./extra", "")),
+            ("clusters/prod/apps.yaml", &flux("apps", "./apps", uses)),
+            ("apps/s.yaml", SERVICE),
+            ("extra/s.yaml", SERVICE),
+        ])
+    };
+    let prod = "prod: clusters/prod proposed\n";
+    let used = told("profiles/a", "components: [../profiles/a]");
+    assert!(used.starts_with(prod) && !used.contains("a: profiles/a"), "{used}");
+    // Nor where nothing uses it yet.
+    let alone = told("profiles/a", "");
+    assert!(alone.starts_with(prod) && !alone.contains("profiles/a proposed"), "{alone}");
+    let beside = told("clusters/profiles", "components: [../clusters/profiles]");
+    assert!(beside.starts_with(prod) && !beside.contains("clusters/profiles proposed"), "{beside}");
+    assert!(told("clusters/profiles", "").contains("profiles: clusters/profiles proposed"));
 }

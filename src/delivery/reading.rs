@@ -1,5 +1,6 @@
 //! Reads clusters as Flux does: from their roots, through builds.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::delivery::clusters::{Cluster, Clusters, Fetched, Known};
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming;
 use crate::delivery::propose::{is_kept, propose};
-use crate::delivery::root::Root;
+use crate::delivery::root::{Reason, Root};
 use crate::delivery::source::SourceId;
 use crate::delivery::variables;
 use crate::delivery::view::View;
@@ -17,6 +18,7 @@ use crate::delivery::walk::Walk;
 use crate::path::RepoPath;
 use crate::render::Renderer;
 use crate::repo::flux::{WrittenSources, artifact_path, written_sources};
+use crate::repo::made::holds_others;
 use crate::repo::{FluxKustomization, Graph, Snapshot};
 
 impl Clusters {
@@ -35,7 +37,7 @@ impl Clusters {
         for (position, one) in flux.iter().enumerate() {
             by_file.entry(&one.file).or_default().push(position);
         }
-        let names = Arc::new(variables::wanted(snapshot));
+        let names = Arc::new(&variables::wanted(snapshot) | &known.values);
         let top = Arc::new(View::new(snapshot.clone(), graph.clone(), names.clone()));
         let mut reader = Reader {
             flux,
@@ -43,6 +45,7 @@ impl Clusters {
             renderer,
             sources: top.with_held_sources(written_sources(snapshot)),
             pushed: known.pushed.clone(),
+            named: known.named.clone(),
             snapshot,
             scope,
             views: BTreeMap::new(),
@@ -51,6 +54,7 @@ impl Clusters {
             ignored: BTreeMap::new(),
             ignores: BTreeMap::new(),
             by_hand: BTreeMap::new(),
+            read_here: OnceCell::new(),
         };
         let mut all = reader.certain(known);
         let left = |all: &[Cluster]| {
@@ -65,6 +69,14 @@ impl Clusters {
                 let roots = all.into_iter().flat_map(|cluster| cluster.roots).chain(proposed);
                 all = reader.clusters(roots.collect(), known);
             }
+            // A patch or a variable may have made a path that no file has.
+            let brought = brought_proposals(&all, known);
+            if !brought.is_empty() {
+                let roots = all.into_iter().flat_map(|cluster| cluster.roots);
+                let is_brought =
+                    |root: &Root| root.reason == Reason::Proposed && brought.contains(&root.folder);
+                all = reader.clusters(roots.filter(|root| !is_brought(root)).collect(), known);
+            }
         }
         reader.by_hand = by_hand(flux, &all);
         if !reader.by_hand.is_empty() {
@@ -77,6 +89,34 @@ impl Clusters {
     }
 }
 
+/// Returns the folders of proposed roots that another cluster builds, which is none of these, and of which the spec says
+/// nothing.
+fn brought_proposals(clusters: &[Cluster], known: &Known) -> BTreeSet<RepoPath> {
+    let mut builders: BTreeMap<&RepoPath, BTreeSet<usize>> = BTreeMap::new();
+    for (position, cluster) in clusters.iter().enumerate() {
+        for folder in cluster.kustomizations.iter().filter_map(|one| one.path.as_ref()) {
+            builders.entry(folder).or_default().insert(position);
+        }
+    }
+    let brought = |without: &BTreeSet<RepoPath>| {
+        let is_whole =
+            |other: usize| !clusters[other].roots.iter().all(|root| without.contains(&root.folder));
+        let mut found = BTreeSet::new();
+        for (position, cluster) in clusters.iter().enumerate() {
+            let is_brought = |root: &&Root| {
+                let mut others =
+                    builders.get(&root.folder).into_iter().flatten().filter(|other| **other != position);
+                root.reason == Reason::Proposed
+                    && naming::by_spec(&known.paths, &root.folder).is_none()
+                    && others.any(|other| is_whole(*other))
+            };
+            found.extend(cluster.roots.iter().filter(is_brought).map(|root| root.folder.clone()));
+        }
+        found
+    };
+    brought(&brought(&BTreeSet::new()))
+}
+
 /// What all clusters are read from.
 pub(super) struct Reader<'a> {
     /// The Flux Kustomizations that stand in files.
@@ -87,6 +127,8 @@ pub(super) struct Reader<'a> {
     pub sources: WrittenSources,
     /// What the spec says to be made of a folder of this repository, with that.
     pub pushed: Option<(SourceId, RepoPath)>,
+    /// The GitRepository that the spec names.
+    pub named: Option<SourceId>,
     pub snapshot: &'a Snapshot,
     /// The folder of the spec.
     scope: &'a RepoPath,
@@ -99,6 +141,9 @@ pub(super) struct Reader<'a> {
     ignores: BTreeMap<Artifact, Ignore>,
     /// By the folder of a root, the positions of those that nothing brings.
     pub by_hand: BTreeMap<RepoPath, Vec<usize>>,
+    /// By kind and name, the namespaces of the sources from which a Flux Kustomization in a file reads a folder of this
+    /// repository.
+    read_here: OnceCell<BTreeMap<(String, String), BTreeSet<String>>>,
 }
 
 impl Reader<'_> {
@@ -124,7 +169,9 @@ impl Reader<'_> {
         }
         let unnamed =
             clusters.iter().filter(|(said, ..)| said.is_none()).map(|(_, prefix, _)| prefix.clone());
-        let mut names = naming::names(&unnamed.collect::<Vec<_>>()).into_iter();
+        let said: BTreeSet<&str> = clusters.iter().filter_map(|(said, ..)| said.as_deref()).collect();
+        let of_spec = known.gates.keys().map(String::as_str).filter(|name| !said.contains(name)).collect();
+        let mut names = naming::names(&unnamed.collect::<Vec<_>>(), &of_spec).into_iter();
         let named = clusters.into_iter().map(|(said, _, cluster)| {
             let name = said.or_else(|| names.next()).unwrap_or_default();
             Cluster { name, ..cluster }
@@ -167,18 +214,42 @@ impl Reader<'_> {
         one.has_source() && self.written_source(one).is_none_or(|_| one.source_kind() != "GitRepository")
     }
 
+    /// Tells whether a folder stands here that may tell of a source that it is this repository: every one has a top, and
+    /// what the tool writes makes no other repository to this one.
+    pub(super) fn is_here(&self, folder: &RepoPath) -> bool {
+        !folder.is_top() && holds_others(self.snapshot, &self.top.graph, folder)
+    }
+
     /// Tells whether a Flux Kustomization in a file reads a folder of this repository from a source.
     pub(super) fn is_read_here(&self, id: &SourceId) -> bool {
-        let is_here = |path: &RepoPath| !path.is_top() && self.snapshot.is_dir(path);
-        self.flux.iter().any(|one| {
-            SourceId::of(&one.value["spec"], &one.namespace).is(id)
-                && one.spec("path").as_str().and_then(artifact_path).is_some_and(|path| is_here(&path))
+        let all = self.read_here.get_or_init(|| self.sources_read_here());
+        let found = all.get(&(id.kind.clone(), id.name.clone()));
+        found.is_some_and(|found| {
+            id.namespace.is_empty() || found.contains("") || found.contains(&id.namespace)
         })
+    }
+
+    fn sources_read_here(&self) -> BTreeMap<(String, String), BTreeSet<String>> {
+        let mut found: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+        for one in self.flux {
+            let path = one.spec("path").as_str().and_then(artifact_path);
+            if path.is_some_and(|path| self.is_here(&path)) {
+                let SourceId { kind, namespace, name } = SourceId::of(&one.value["spec"], &one.namespace);
+                found.entry((kind, name)).or_default().insert(namespace);
+            }
+        }
+        found
     }
 
     /// Returns the sources of the kind and the name that a Flux Kustomization reads, with their files.
     pub(super) fn written_source(&self, one: &FluxKustomization) -> Option<&Vec<(RepoPath, Value)>> {
         self.sources.get(&(one.source_kind().to_owned(), one.source_name().to_owned()))
+    }
+
+    /// Returns the `spec` of a source that stands in a file.
+    pub(super) fn source_in(&self, file: &RepoPath, kind: &str, name: &str) -> Option<&Value> {
+        let all = self.sources.get(&(kind.to_owned(), name.to_owned()))?;
+        all.iter().find(|(own, _)| own == file).map(|(_, spec)| spec)
     }
 
     /// Finds the Flux Kustomization of a file that became one of these names.

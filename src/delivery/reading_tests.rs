@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::delivery::source::SourceId;
 use crate::delivery::{ClusterFolders, Model};
 use crate::delivery::{Known, Reason};
 use crate::path::RepoPath;
@@ -84,6 +85,145 @@ fn a_cluster_is_read_from_what_applies_itself() {
     not alive: .archive/old/ks.yaml apps
     not alive: apps/off/ks.yaml apps
     ");
+}
+
+#[test]
+fn a_source_that_git_does_not_hold_is_this_repository_by_what_it_reads_here() {
+    let of = |name: &str, path: &str, source: &str| {
+        flux(name, path, "").replace("name: flux-system },  }", &format!("name: {source} }} }}"))
+    };
+    let root = flux("flux-system", "./clusters/edge", "");
+    let (top, same) = (of("top", "./", "top"), of("same", "./apps", "same"));
+    let (gate, other) = (of("gate", "./infra", "gate"), of("other", "./deploy", "other"));
+    let ours = format!("{}0\n{SERVICE}", crate::repo::made::HEAD);
+    let files = [
+        ("clusters/edge/flux-system.yaml", root.as_str()),
+        ("clusters/edge/top.yaml", &top),
+        ("clusters/edge/same.yaml", &same),
+        ("clusters/edge/gate.yaml", &gate),
+        ("clusters/edge/other.yaml", &other),
+        ("apps/s.yaml", SERVICE),
+        ("infra/reconciliation-windows/role.yaml", &ours),
+    ];
+    let told = "edge: clusters/edge applies itself
+  flux-system/flux-system clusters/edge by flux-system/flux-system
+  flux-system/gate elsewhere by flux-system/flux-system
+  flux-system/other elsewhere by flux-system/flux-system
+  flux-system/same apps by flux-system/flux-system
+  flux-system/top elsewhere by flux-system/flux-system
+";
+    assert_eq!(believed(&files), told);
+    // What the tool writes changes no belief.
+    assert_eq!(believed(&files[..6]), told);
+    let model = read(&Known::default(), &files);
+    let unknown: Vec<&str> = model.delivered.all[0].unknown.iter().map(|id| id.name.as_str()).collect();
+    assert_eq!(unknown, ["gate", "other", "top"]);
+    // The spec may say more.
+    let named =
+        SourceId { kind: "GitRepository".into(), namespace: "flux-system".into(), name: "top".into() };
+    let told = believed_with(&Known { named: Some(named), ..Known::default() }, &files);
+    assert!(told.contains("flux-system/top . by"), "{told}");
+}
+
+#[test]
+fn a_side_of_generated_files_is_of_the_repository_whose_files_it_takes_in() {
+    let of = |name: &str, path: &str| {
+        flux(name, path, "").replace("name: flux-system },  }", &format!("name: {name}-src }} }}"))
+    };
+    let made = |text: &str| format!("{}0\n{text}", crate::repo::made::HEAD);
+    let root = flux("flux-system", "./clusters/edge", "");
+    let (apps, gate) = (of("apps-rw", "./apps/apps-rw"), of("gate", "./infra/gate"));
+    let (side, list, role) =
+        (made("resources: [../apps-all]\n"), made("resources: [role.yaml]\n"), made(SERVICE));
+    let told = "edge: clusters/edge applies itself
+  flux-system/flux-system clusters/edge by flux-system/flux-system
+  flux-system/apps-rw apps/apps-rw by flux-system/flux-system
+  flux-system/gate elsewhere by flux-system/flux-system
+";
+    // What Flux listed by itself before stands in a list that the tool wrote.
+    let listing = "# Written by gitops-windows: until then Flux listed by itself what lies below this folder.\nresources: [../s.yaml]\n";
+    for all in ["resources: [../s.yaml]\n", listing] {
+        let files = [
+            ("clusters/edge/flux-system.yaml", root.as_str()),
+            ("clusters/edge/apps.yaml", &apps),
+            ("clusters/edge/gate.yaml", &gate),
+            ("apps/s.yaml", SERVICE),
+            ("apps/apps-rw/kustomization.yaml", &side),
+            ("apps/apps-all/kustomization.yaml", all),
+            ("infra/gate/kustomization.yaml", &list),
+            ("infra/gate/role.yaml", &role),
+        ];
+        assert_eq!(believed(&files), told, "{all}");
+    }
+}
+
+#[test]
+fn a_path_left_out_says_no_more_of_a_source_than_the_top() {
+    let of =
+        |name: &str| flux(name, "./", "").replace("name: flux-system },  }", &format!("name: {name} }} }}"));
+    let root = flux("flux-system", "./clusters/edge", "");
+    let (said, left_out) = (of("said"), of("none").replace("path: ./, ", ""));
+    let empty = of("empty").replace("path: ./, ", "path: \"\", ");
+    let files = [
+        ("clusters/edge/flux-system.yaml", root.as_str()),
+        ("clusters/edge/said.yaml", &said),
+        ("clusters/edge/none.yaml", &left_out),
+        ("clusters/edge/empty.yaml", &empty),
+        ("apps/s.yaml", SERVICE),
+    ];
+    assert_eq!(
+        believed(&files),
+        "edge: clusters/edge applies itself
+  flux-system/flux-system clusters/edge by flux-system/flux-system
+  flux-system/empty elsewhere by flux-system/flux-system
+  flux-system/none elsewhere by flux-system/flux-system
+  flux-system/said elsewhere by flux-system/flux-system
+"
+    );
+}
+
+#[test]
+fn what_reads_a_folder_here_tells_of_the_source_of_its_namespace_or_of_any() {
+    let of = |name: &str, path: &str, source: &str| {
+        flux(name, path, "").replace("name: flux-system },  }", &format!("{source} }} }}"))
+    };
+    let root = flux("flux-system", "./clusters/edge", "");
+    let top = of("top", "./", "name: tenant, namespace: team");
+    let told = |apps: &str| {
+        let files = [
+            ("clusters/edge/flux-system.yaml", root.as_str()),
+            ("clusters/edge/top.yaml", &top),
+            ("clusters/edge/apps.yaml", apps),
+            ("apps/s.yaml", SERVICE),
+        ];
+        believed(&files).contains("flux-system/top . by")
+    };
+    assert!(told(&of("apps", "./apps", "name: tenant, namespace: team")));
+    assert!(told(&of("apps", "./apps", "name: tenant").replace(", namespace: flux-system", "")));
+    assert!(!told(&of("apps", "./apps", "name: tenant")));
+    assert!(!told(&of("apps", "./apps", "name: other, namespace: team")));
+}
+
+#[test]
+fn a_source_with_a_variable_in_its_name_is_found_by_what_fills_it() {
+    let tenant =
+        flux("tenant", "./tenant", "postBuild: { substitute: { team: a, url: 'https://example.com/a' } }");
+    let own = flux("'${team}'", "./apps", "").replace("name: flux-system },  }", "name: '${team}' } }");
+    let repository = source("'${team}'", "${url}", "");
+    let model = read(
+        &Known::default(),
+        &[
+            ("clusters/edge/root.yaml", flux("flux-system", "./clusters/edge", "").as_str()),
+            ("clusters/edge/tenant.yaml", &tenant),
+            ("tenant/own.yaml", &own),
+            ("tenant/source.yaml", &repository),
+            ("apps/s.yaml", SERVICE),
+        ],
+    );
+    let edge = &model.delivered.all[0];
+    let (_, found) = edge.sources.iter().find(|(id, _)| id.name == "a").unwrap();
+    assert_eq!(found["spec"]["url"], "https://example.com/a");
+    assert!(edge.unknown.is_empty(), "{:?}", edge.unknown);
 }
 
 #[test]

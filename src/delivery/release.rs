@@ -1,28 +1,22 @@
 //! What has to happen before a source fetches a commit that is merged.
 
 use crate::delivery::{Cluster, SourceId};
+use crate::text::words;
 
-/// Who brings a merged commit to what a source fetches, where that is not the merge itself. When it does is not in Git.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Release {
-    /// CI pushes it, at the merge or by a release, to what an OCIRepository or a Bucket fetches.
-    Push,
-    /// Somebody tags it: the `ref` of a GitRepository names tags (source-controller, `GitRepositoryRef`).
-    Tag,
-    /// Somebody names it: the `ref` of a GitRepository names a commit.
-    Pin,
+words! {
+    /// Who brings a merged commit to what a source fetches, where that is not the merge itself. When it does is not in Git.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Release {
+        /// CI pushes it, at the merge or by a release, to what an OCIRepository or a Bucket fetches.
+        Push = "push",
+        /// Somebody tags it: the `ref` of a GitRepository names tags (source-controller, `GitRepositoryRef`).
+        Tag = "tag",
+        /// Somebody names it: the `ref` of a GitRepository names a commit.
+        Pin = "commit",
+    }
 }
 
 impl Release {
-    /// Returns the word for it in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Release::Push => "push",
-            Release::Tag => "tag",
-            Release::Pin => "commit",
-        }
-    }
-
     /// Says from when times count.
     pub fn since(self) -> &'static str {
         match self {

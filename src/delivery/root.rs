@@ -11,8 +11,8 @@ use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
+use crate::repo::field::CHANGING;
 use crate::repo::flux::{artifact_path, holds_variable, is_flux_kustomization};
-use crate::repo::kustomization::CHANGING;
 use crate::repo::post_build::{pattern, substitute};
 use crate::repo::{FluxKustomization, Graph, Kustomization, Snapshot};
 
@@ -200,7 +200,7 @@ pub(super) fn applying_themselves(
         .collect();
     let folders: BTreeSet<&RepoPath> = asked.iter().map(|(.., own)| own).collect();
     let requests: Vec<Request> =
-        folders.iter().map(|own| Request::folder((*own).clone()).with_origins()).collect();
+        folders.iter().map(|own| Request::delivered((*own).clone()).with_origins()).collect();
     let results = if requests.is_empty() { Vec::new() } else { renderer.render(snapshot, &requests) };
     let results: BTreeMap<&RepoPath, _> = folders.into_iter().zip(results).collect();
     for (position, one, own) in &asked {

@@ -69,8 +69,8 @@ pub(super) struct Variables(BTreeMap<(String, ObjectId), Told>);
 /// An object from which a Flux Kustomization takes values that differ.
 #[derive(Clone, Debug)]
 pub struct Brought<'c> {
-    /// Its kind and its name.
-    pub object: String,
+    /// Its id.
+    pub id: ObjectId,
     /// The Flux Kustomization that brings it, or that brought what goes; `None` where that is a root of which Git does not
     /// say more.
     pub by: Option<&'c Reached>,
@@ -80,36 +80,41 @@ pub struct Brought<'c> {
     pub is_gone: bool,
     /// Whether its own settings keep Flux from deleting it.
     pub is_kept: bool,
+    /// Whether it was not there, so that what takes values from it fails until it comes (fluxcd/pkg/kustomize,
+    /// `LoadVariables`).
+    pub is_missed: bool,
 }
 
 impl Cluster {
-    /// Returns the objects from which a Flux Kustomization takes values by `substituteFrom` that it had otherwise, as
-    /// `former`, in an older state of the cluster. What goes gives its values until it is deleted.
+    /// Returns the objects from which a Flux Kustomization takes values by `substituteFrom` that are others in an older state
+    /// of the cluster, where it was `former`. What goes gives its values until it is deleted.
     ///
     /// Only a change of one with the label is looked at once (kustomize-controller, `requestsForConfigDependency` and
     /// `--watch-configs-label-selector`).
     pub fn brought_otherwise<'c>(
         &'c self,
         one: &Reached,
-        older: &'c Cluster,
-        former: &Reached,
+        older: Option<&'c Cluster>,
+        former: Option<&Reached>,
     ) -> Vec<Brought<'c>> {
-        let keys = |one: &Reached| -> Vec<_> {
+        let items = |one: &Reached| -> Vec<_> {
             let list = one.value["spec"]["postBuild"]["substituteFrom"].as_array().into_iter().flatten();
-            list.map(|item| Variables::key(item, &one.remote, one.namespace())).collect()
+            let key = |item: &Value| Variables::key(item, &one.remote, one.namespace());
+            list.map(|item| (key(item), item["optional"] == true)).collect()
         };
-        let known = keys(former);
-        let found = keys(one).into_iter().filter_map(|key| {
-            let (was, is) = (older.variables.0.get(&key), self.variables.0.get(&key));
+        let known: BTreeSet<_> = former.map(items).into_iter().flatten().map(|(key, _)| key).collect();
+        let found = items(one).into_iter().filter_map(|(key, is_optional)| {
+            let was = older.and_then(|older| older.variables.0.get(&key));
+            let is = self.variables.0.get(&key);
             let is_gone = is.is_none();
             if was == is || is_gone && !known.contains(&key) {
                 return None;
             }
-            let cluster = if is_gone { older } else { self };
+            let is_missed = was.is_none() && !is_optional;
+            let cluster = if is_gone { older? } else { self };
             let &Bringing { by, is_watched, is_kept, .. } = cluster.bringing.get(&key)?;
-            let object = format!("{} {}", key.1.kind, key.1.name);
             let by = by.and_then(|by| cluster.kustomizations.get(by));
-            Some(Brought { object, by, is_watched, is_gone, is_kept })
+            Some(Brought { id: key.1, by, is_watched, is_gone, is_kept, is_missed })
         });
         found.collect()
     }

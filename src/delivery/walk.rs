@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::delivery::cluster::target_of;
 use crate::delivery::clusters::{Cluster, Generated, Reached};
 use crate::delivery::fetched::Artifact;
 use crate::delivery::generator::{self, Fault};
@@ -15,6 +16,7 @@ use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::variables::{Bringing, Variables, is_watched};
 use crate::delivery::view::{Built, View};
+use crate::limit::{KUSTOMIZATIONS, KUSTOMIZATIONS_DEPTH};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::render::Request;
@@ -27,6 +29,8 @@ pub(super) struct Step {
     /// The position of its Flux Kustomization among those that are reached; `None` for a folder that nothing in Git
     /// applies.
     pub by: Option<usize>,
+    /// The position of the root from which it is reached.
+    root: usize,
     folder: RepoPath,
     pub artifact: Artifact,
     spec: Value,
@@ -49,6 +53,8 @@ pub(super) struct Walk<'r, 'a> {
     found: Variables,
     /// What brings these.
     bringing: BTreeMap<(String, ObjectId), Bringing>,
+    /// What brought each of those that are reached first.
+    above: Vec<Option<usize>>,
 }
 
 /// How often a cluster is read until its variables have no further values.
@@ -85,6 +91,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             known,
             found: Variables::default(),
             bringing: BTreeMap::new(),
+            above: Vec::new(),
         };
         for root in roots {
             walk.begin(root);
@@ -100,41 +107,54 @@ impl<'r, 'a> Walk<'r, 'a> {
                 one.written = root.written;
             }
         }
-        walk.take_held_sources();
+        walk.take_written_sources();
         walk.cluster.index();
         walk.cluster.variables = walk.known;
         walk.cluster.bringing = walk.bringing;
         (walk.cluster, walk.found)
     }
 
-    /// Takes in the held sources that only stand in a file, whatever fails to bring them.
-    fn take_held_sources(&mut self) {
+    /// Takes in sources that only stand in a file: held ones, whatever fails to bring them, and those in the file of a
+    /// root, which are applied together with it (flux2, `pkg/bootstrap`, `ReconcileSyncConfig`).
+    fn take_written_sources(&mut self) {
         for id in self.cluster.kustomizations.iter().map(Reached::source).collect::<BTreeSet<SourceId>>() {
-            let written = self.source(&id).filter(|spec| mechanism::is_held(&id.kind, spec));
-            if let Some(spec) = written.filter(|_| self.cluster.source(&id).is_none()) {
+            if self.cluster.source(&id).is_some() {
+                continue;
+            }
+            let held = self.source(&id).filter(|spec| mechanism::is_held(&id.kind, spec));
+            if let Some(spec) = held.or_else(|| self.beside_root(&id)) {
                 let object = json!({ "spec": spec });
                 self.cluster.sources.push((id, object));
             }
         }
     }
 
+    /// Returns the `spec` of a source that stands in the file of a root that reads it.
+    fn beside_root(&self, id: &SourceId) -> Option<&Value> {
+        let is_its = |root: &&Root| root.source.as_ref().is_some_and(|(own, _)| own.is(id));
+        let mut files = self.cluster.roots.iter().filter(is_its).filter_map(|root| root.file.as_ref());
+        files.find_map(|file| self.reader.source_in(file, &id.kind, &id.name))
+    }
+
     fn begin(&mut self, root: Root) {
         self.cluster.sources.extend(root.source.clone().filter(|(_, value)| !value.is_null()));
+        let position = self.cluster.roots.len();
         self.cluster.roots.push(root.clone());
         if let Some(value) = root.kustomization {
-            return self.reach(Built { value, file: None }, None, "");
+            return self.reach(Built { value, file: None }, None, position, "");
         }
         self.queue.push_back(Step {
             by: None,
+            root: position,
             folder: root.folder.clone(),
             artifact: Artifact { top: root.artifact, ..Artifact::default() },
             spec: Value::Null,
             post_build: Value::Null,
             remote: String::new(),
         });
-        for position in self.reader.by_hand.get(&root.folder).cloned().unwrap_or_default() {
-            let one = &self.reader.flux[position];
-            self.reach(Built { value: one.value.clone(), file: Some(one.file.clone()) }, None, "");
+        for written in self.reader.by_hand.get(&root.folder).cloned().unwrap_or_default() {
+            let one = &self.reader.flux[written];
+            self.reach(Built { value: one.value.clone(), file: Some(one.file.clone()) }, None, position, "");
         }
     }
 
@@ -190,7 +210,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                 if !step.post_build.is_null() {
                     substitute(&step.post_build, Arc::make_mut(&mut one.value));
                 }
-                self.reach(one, step.by, &step.remote);
+                self.reach(one, step.by, step.root, &step.remote);
             }
         }
     }
@@ -239,11 +259,11 @@ impl<'r, 'a> Walk<'r, 'a> {
                         None => continue,
                     },
                 };
+                substitute(&step.post_build, &mut value);
                 let ObjectId { kind, namespace, name, .. } = ObjectId::of(&value);
                 let id = SourceId { kind, namespace, name };
                 self.cluster.source_bringers.extend(step.by.map(|by| (id.clone(), by)));
                 if !self.cluster.sources.iter().any(|(other, _)| *other == id) {
-                    substitute(&step.post_build, &mut value);
                     self.cluster.sources.push((id, value));
                 }
             }
@@ -258,8 +278,9 @@ impl<'r, 'a> Walk<'r, 'a> {
                 let mut value = (*one.value).clone();
                 substitute(&step.post_build, &mut value);
                 let mut read = Vec::new();
-                for id in generator::sources(&value) {
-                    let artifact = self.artifact(&id, None);
+                for (position, id) in generator::sources(&value).into_iter().enumerate() {
+                    let folder = generator::copied_of(&value, position).find(|one| self.reader.is_here(one));
+                    let artifact = self.artifact(&id, folder.as_ref().map(RepoPath::as_str));
                     let artifact = artifact.map(|artifact| Artifact { ignore: self.ignore(&id), ..artifact });
                     read.push(artifact.map(|artifact| (self.reader.view(&artifact), artifact)));
                 }
@@ -285,7 +306,7 @@ impl<'r, 'a> Walk<'r, 'a> {
     }
 
     /// Takes in a Flux Kustomization that the cluster gets.
-    fn reach(&mut self, one: Built, by: Option<usize>, remote: &str) {
+    fn reach(&mut self, one: Built, by: Option<usize>, root: usize, remote: &str) {
         let id = ObjectId::of(&one.value);
         let above = by.map(|by| &self.cluster.kustomizations[by]);
         let applied_by = above.map(|above| (above.namespace().to_owned(), above.name().to_owned()));
@@ -293,6 +314,9 @@ impl<'r, 'a> Walk<'r, 'a> {
         let written = one.file.as_ref().and_then(|file| self.reader.written(file, &id.namespace, &id.name));
         // The root of the cluster to which it is applied is read by itself.
         if !remote.is_empty() && written.is_some_and(|position| self.roots.contains(&position)) {
+            return;
+        }
+        if self.leads_back(&id, &one.value, by, remote) {
             return;
         }
         let seen = self.seen.entry((remote.to_owned(), id)).or_default();
@@ -314,7 +338,20 @@ impl<'r, 'a> Walk<'r, 'a> {
             }
         }
         let position = self.cluster.kustomizations.len();
+        // The first that is too many tells it.
+        if position > KUSTOMIZATIONS {
+            return;
+        }
         seen.push(position);
+        let depth = self.way(by).count();
+        self.above.push(by);
+        let error = if position >= KUSTOMIZATIONS {
+            Some(format!("the cluster has more than {KUSTOMIZATIONS} Flux Kustomizations"))
+        } else {
+            (depth >= KUSTOMIZATIONS_DEPTH)
+                .then(|| format!("Flux Kustomizations bring each other, {} deep", depth + 1))
+        };
+        let is_read = error.is_none();
         self.cluster.kustomizations.push(Reached {
             value: one.value,
             post_build: Value::Null,
@@ -323,11 +360,34 @@ impl<'r, 'a> Walk<'r, 'a> {
             artifact: Artifact::default(),
             unmapped: None,
             applied_by,
+            root,
             remote: remote.to_owned(),
-            error: None,
+            error,
             is_certain,
         });
-        self.resolve(position);
+        if is_read {
+            self.resolve(position);
+        }
+    }
+
+    /// Returns the positions of those that brought each other, the last one first.
+    fn way(&self, by: Option<usize>) -> impl Iterator<Item = usize> {
+        std::iter::successors(by, |by| self.above[*by])
+    }
+
+    /// Tells whether a Flux Kustomization leads from a cluster to one to which the same leads from a cluster on its way: the
+    /// Secrets of a hub are in the hub, and without end it would bring itself by a folder that holds it.
+    fn leads_back(&self, id: &ObjectId, value: &Value, by: Option<usize>, remote: &str) -> bool {
+        if remote.is_empty() || target_of(&value["spec"]["kubeConfig"]).is_none() {
+            return false;
+        }
+        let is_same =
+            |position: &usize| self.cluster.kustomizations[*position].value["spec"] == value["spec"];
+        let remotes = self.way(by).map(|by| &self.cluster.kustomizations[by].remote);
+        let mut clusters = remotes.filter(|other| *other != remote);
+        clusters.any(|other| {
+            self.seen.get(&(other.clone(), id.clone())).is_some_and(|seen| seen.iter().any(is_same))
+        })
     }
 
     /// Finds out which folder one builds, and asks for that build.
@@ -338,8 +398,12 @@ impl<'r, 'a> Walk<'r, 'a> {
         let (id, remote) = (one.source(), one.target());
         let path = Some(&spec["path"]).filter(|path| !holds_variable(path));
         self.cluster.kustomizations[position].post_build.clone_from(&post_build);
-        let artifact = self.artifact(&id, spec["path"].as_str());
+        // A path that is left out is the top (`kustomization_types.go`, `Path`).
+        let artifact = self.artifact(&id, spec["path"].as_str().or(Some("./")));
         let Some(artifact) = artifact else {
+            if id.kind == "GitRepository" && self.source(&id).is_none() {
+                self.cluster.unknown.insert(id.clone());
+            }
             let made = self.cluster.made(&id).and_then(|made| made.artifact.as_ref().err());
             self.cluster.kustomizations[position].unmapped = made.cloned();
             return;
@@ -348,7 +412,16 @@ impl<'r, 'a> Walk<'r, 'a> {
         let one = &mut self.cluster.kustomizations[position];
         (one.path, one.artifact, one.unmapped) = (path.clone(), artifact.clone(), None);
         if let Some(folder) = path {
-            self.queue.push_back(Step { by: Some(position), folder, artifact, spec, post_build, remote });
+            let root = one.root;
+            self.queue.push_back(Step {
+                by: Some(position),
+                root,
+                folder,
+                artifact,
+                spec,
+                post_build,
+                remote,
+            });
         }
     }
 }
@@ -357,3 +430,7 @@ impl<'r, 'a> Walk<'r, 'a> {
 fn is_generator(value: &Value) -> bool {
     value["kind"] == "ArtifactGenerator" && ObjectId::of(value).group == EXTENSIONS
 }
+
+#[cfg(test)]
+#[path = "endless_tests.rs"]
+mod tests;

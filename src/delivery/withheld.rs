@@ -7,38 +7,27 @@ use crate::delivery::comparison::{Pair, World};
 use crate::delivery::{Applier, Cluster, Model, Reached};
 use crate::render::RenderError;
 use crate::repo::flux::holds_variable;
+use crate::text::words;
 
 /// How many Flux Kustomizations apply one another at most; circles end there.
 pub(super) const DEEPEST: usize = 64;
 
-/// Why nothing is said of what a Flux Kustomization brings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cause {
-    /// Its folder does not build.
-    Build,
-    /// The Flux Kustomization that applies it does not build.
-    Parent,
-    /// It reads an artifact that is not made of this repository's files, or not of these alone.
-    Source,
-    /// Only the cluster knows its path.
-    Path,
-    /// No cluster gets it.
-    Unreached,
-    /// Git holds no Flux Kustomization at all.
-    NoFlux,
-}
-
-impl Cause {
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Cause::Build => "build",
-            Cause::Parent => "parent",
-            Cause::Source => "source",
-            Cause::Path => "path",
-            Cause::Unreached => "unreached",
-            Cause::NoFlux => "no-flux",
-        }
+words! {
+    /// Why nothing is said of what a Flux Kustomization brings.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Cause {
+        /// Its folder does not build.
+        Build = "build",
+        /// The Flux Kustomization that applies it does not build.
+        Parent = "parent",
+        /// It reads an artifact that is not made of this repository's files, or not of these alone.
+        Source = "source",
+        /// Only the cluster knows its path.
+        Path = "path",
+        /// No cluster gets it.
+        Unreached = "unreached",
+        /// Git holds no Flux Kustomization at all.
+        NoFlux = "no-flux",
     }
 }
 
@@ -72,7 +61,7 @@ pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'
         let reason = match (&pair.before, &pair.after) {
             (Some(old), None) => missing(old, before.model, after.model, &pair.cluster, &new_failing),
             (None, Some(new)) => missing(new, after.model, before.model, &pair.cluster, &old_failing),
-            (Some(old), Some(new)) if old.request(&before.model.graph) != new.request(&after.model.graph) => {
+            (Some(old), Some(new)) if old.request() != new.request() => {
                 uncertain(new, after.model).or_else(|| uncertain(old, before.model))
             }
             _ => None,
@@ -131,8 +120,7 @@ fn failing_parent<'m>(applier: &Applier<'m>, model: &'m Model) -> Option<(&'m Re
     let cluster = find(model, applier.cluster)?;
     let mut above = one;
     for _ in 0..DEEPEST {
-        let Some((namespace, name)) = &above.applied_by else { break };
-        let Some(next) = parent(cluster, &above.remote, (namespace, name)) else { break };
+        let Some(next) = cluster.parent(above) else { break };
         above = next;
         if above.error.is_some() {
             break;
@@ -224,9 +212,17 @@ fn missing(
     None
 }
 
+impl Cluster {
+    /// Returns the Flux Kustomization that applies another one; `None` for a root that Git does not say more of.
+    pub fn parent(&self, one: &Reached) -> Option<&Reached> {
+        let (namespace, name) = one.applied_by.as_ref()?;
+        parent(self, &one.remote, (namespace, name))
+    }
+}
+
 /// Returns what applies something, by the secrets of `kubeConfig` on the way: what goes to another cluster may be applied
 /// by what does not.
-pub(super) fn parent<'m>(cluster: &'m Cluster, remote: &str, id: (&str, &str)) -> Option<&'m Reached> {
+fn parent<'m>(cluster: &'m Cluster, remote: &str, id: (&str, &str)) -> Option<&'m Reached> {
     cluster.reached(remote, id).or_else(|| cluster.reached("", id))
 }
 

@@ -5,7 +5,7 @@ mod position;
 mod render;
 mod steps;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::sync::Arc;
@@ -74,6 +74,9 @@ pub struct Diagnostic {
     pub related: Vec<(String, Place)>,
     /// What to do about it, as an imperative; several steps are numbered, one a line.
     pub help: Option<String>,
+    /// What it is about, by keys that are not shown: the Flux Kustomizations of clusters for which something fails, as one
+    /// place may fail for several.
+    pub about: BTreeSet<String>,
 }
 
 impl Diagnostic {
@@ -100,6 +103,7 @@ impl Diagnostic {
             place: None,
             related: Vec::new(),
             help: None,
+            about: BTreeSet::new(),
         }
     }
 
@@ -130,17 +134,53 @@ impl Diagnostic {
         self.help = Some(numbered(&help.into()));
         self
     }
+
+    /// Adds a key of what it is about.
+    #[must_use]
+    pub fn about(mut self, key: String) -> Diagnostic {
+        self.about.insert(key);
+        self
+    }
+
+    /// Tells whether two of them are shown alike, but for their further places.
+    fn is_alike(&self, other: &Diagnostic) -> bool {
+        (self.severity, self.code) == (other.severity, other.code)
+            && (&self.message, &self.help) == (&other.message, &other.help)
+            && self.place == other.place
+    }
 }
 
-/// Leaves out what equals an earlier one, as what several clusters share is found in each of them.
+/// Leaves out what is shown like an earlier one, as what several clusters share is found in each of them: that is about all
+/// of it.
 pub fn distinct(all: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    merged(all, |one, other| one.is_alike(other) && one.related == other.related)
+}
+
+/// As [`distinct`], of what differs in nothing but its further places: it gets those of all.
+pub fn distinct_but_related(all: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
+    merged(all, Diagnostic::is_alike)
+}
+
+fn merged(
+    all: impl IntoIterator<Item = Diagnostic>,
+    is_it: fn(&Diagnostic, &Diagnostic) -> bool,
+) -> Vec<Diagnostic> {
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut known: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for one in all {
         let alike = known.entry(sum(&one)).or_default();
-        if !alike.iter().any(|position| found[*position] == one) {
-            alike.push(found.len());
-            found.push(one);
+        match alike.iter().copied().find(|position| is_it(&found[*position], &one)) {
+            Some(position) => {
+                let first = &mut found[position];
+                first.about.extend(one.about);
+                let new =
+                    one.related.into_iter().filter(|one| !first.related.contains(one)).collect::<Vec<_>>();
+                first.related.extend(new);
+            }
+            None => {
+                alike.push(found.len());
+                found.push(one);
+            }
         }
     }
     found

@@ -38,16 +38,19 @@ pub fn render(diagnostics: &[Diagnostic], color: bool, width: usize) -> String {
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// Groups what differs in nothing but its place; what has further places stands alone.
+/// Groups what differs in nothing but its place.
 fn alike(diagnostics: &[Diagnostic]) -> Vec<(&Diagnostic, Vec<&Place>)> {
     let mut groups: Vec<(&Diagnostic, Vec<&Place>)> = Vec::new();
     let mut known = BTreeMap::new();
     for one in diagnostics {
-        let Some(place) = one.place.as_ref().filter(|_| one.related.is_empty()) else {
+        let Some(place) = &one.place else {
             groups.push((one, Vec::new()));
             continue;
         };
-        match known.entry((one.severity, one.code, &one.message, &one.help)) {
+        let span = |place: &Place| place.span.as_ref().map(|span| (span.start, span.end));
+        let related = one.related.iter().map(|(message, place)| (message, &place.path, span(place)));
+        let related: Vec<_> = related.collect();
+        match known.entry((one.severity, one.code, &one.message, &one.help, related)) {
             Entry::Vacant(entry) => {
                 entry.insert(groups.len());
                 groups.push((one, Vec::new()));
@@ -310,6 +313,18 @@ error: it is wrong
 
 note: it is odd
 "#);
+    }
+
+    #[test]
+    fn what_has_the_same_further_places_is_told_once() {
+        let text = "a: 1\nb: 2\nc: 3\nd: 4\n";
+        let wrong = |span, other| {
+            Diagnostic::error("it is wrong").at(at(text, span)).related("by this", at(text, other))
+        };
+        let diagnostics = [wrong(0..1, 10..11), wrong(5..6, 10..11), wrong(5..6, 15..16)];
+        let told = render(&diagnostics, false, 80);
+        assert_eq!(told.matches("it is wrong").count(), 2, "{told}");
+        assert_eq!(told.matches("the same at\n          sub/windows.yaml:2:1\n").count(), 1, "{told}");
     }
 
     #[test]

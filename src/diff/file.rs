@@ -5,29 +5,20 @@ use std::collections::BTreeMap;
 use crate::change::Changes;
 use crate::path::RepoPath;
 use crate::repo::File;
+use crate::text::words;
 
-/// What happens to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// The file is new.
-    Create,
-    /// The file's content or mode changes.
-    Edit,
-    /// The file's bytes go to another path, unchanged.
-    Move,
-    /// The file goes.
-    Remove,
-}
-
-impl Kind {
-    /// Gives the word that the JSON form uses.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Create => "create",
-            Kind::Edit => "edit",
-            Kind::Move => "move",
-            Kind::Remove => "remove",
-        }
+words! {
+    /// What happens to a file.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Kind {
+        /// The file is new.
+        Create = "create",
+        /// The file's content or mode changes.
+        Edit = "edit",
+        /// The file's bytes go to another path, unchanged.
+        Move = "move",
+        /// The file goes.
+        Remove = "remove",
     }
 }
 

@@ -4,6 +4,7 @@ use crate::change::Changes;
 use crate::diff::file::{FileChange, file_changes};
 use crate::diff::unified::shown;
 use crate::repo::File;
+use crate::text::json_schema::{list, object, object_with, one_of, text};
 use crate::text::sha256;
 
 /// Gives the plan as JSON.
@@ -31,6 +32,16 @@ use crate::text::sha256;
 pub fn json(plan: &Changes) -> serde_json::Value {
     let changes: Vec<_> = file_changes(plan).iter().map(entry).collect();
     serde_json::json!({ "version": 1, "changes": changes })
+}
+
+/// Returns the JSON Schema of [`json()`].
+pub fn schema() -> serde_json::Value {
+    let side = || object(vec![("sha256", text()), ("mode", one_of(&["100644", "100755"]))]);
+    let change = object_with(
+        vec![("path", text()), ("kind", one_of(&["create", "edit", "move", "remove"])), ("diff", text())],
+        vec![("from", text()), ("before", side()), ("after", side())],
+    );
+    object(vec![("version", serde_json::json!({ "const": 1 })), ("changes", list(change))])
 }
 
 fn entry(change: &FileChange<'_>) -> serde_json::Value {

@@ -19,7 +19,7 @@ mod unified;
 
 pub use clean::clean;
 pub use file::{FileChange, Kind, file_changes};
-pub use json::json;
+pub use json::{json, schema};
 pub(crate) use markdown::fence;
 pub use markdown::{LIMIT, markdown};
 pub use patch::patch;

@@ -1,9 +1,9 @@
 //! Who applies an entry point, under which names, and what holds that back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{
-    Applied, Applier, Artifact, BuiltJob, Delivery, EntryPoint, Hold, Holds, Input, deliveries,
+    Applied, Applier, Artifact, BuiltJob, Delivery, EntryPoint, Hold, Holds, Input, brought_by, deliveries,
 };
 use crate::explain::Consumer;
 use crate::mechanism::GateTarget;
@@ -28,6 +28,8 @@ pub(super) struct Applying<'d> {
     pub artifact: Option<&'d Artifact>,
     /// By group, kind and origin.
     objects: BTreeMap<Alike<'d>, Vec<&'d Applied>>,
+    /// Whether `spec.components` may bring objects beside those of the folder.
+    may_add: bool,
 }
 
 /// What objects have in common of which one may be the other under another name.
@@ -76,7 +78,7 @@ impl<'a> Appliers<'a> {
             consumer.kustomization = Some((id.0.to_owned(), id.1.to_owned()));
             consumer.held_by = self.held_by(cluster, id, is_suspended);
         }
-        Applying { consumer, artifact, objects: BTreeMap::new() }
+        Applying { consumer, artifact, objects: BTreeMap::new(), may_add: false }
     }
 
     fn applying<'d>(&'d self, entry: &EntryPoint, delivery: &'d Delivery) -> Applying<'d> {
@@ -86,7 +88,8 @@ impl<'a> Appliers<'a> {
         }
         let flux = delivery.flux.map(|index| self.input.model.flux(index));
         let artifact = flux.and_then(|one| self.input.model.partial_artifact(one));
-        Applying { consumer: self.applied_by(entry, delivery), artifact, objects }
+        let may_add = flux.is_some_and(|one| one.components().next().is_some());
+        Applying { consumer: self.applied_by(entry, delivery), artifact, objects, may_add }
     }
 
     /// Returns who reads a file, of no app.
@@ -140,7 +143,12 @@ impl<'a> Appliers<'a> {
                 format!("{}, as the cluster has it: its Flux Kustomization does not build", job.shown())
             }
             true => format!("{}, as the cluster has it: Git suspends its Flux Kustomization", job.shown()),
-            false => job.shown(),
+            false => match brought_by(self.input.model, cluster, &target) {
+                Some(parent) => {
+                    format!("{}, once {} has applied that at its opening", job.shown(), parent.name())
+                }
+                None => job.shown(),
+            },
         };
         running.map(shown).or_else(|| {
             let held = self.holds.of(cluster, namespace, name, None);
@@ -149,7 +157,15 @@ impl<'a> Appliers<'a> {
     }
 }
 
-impl Applying<'_> {
+impl<'d> Applying<'d> {
+    /// Returns what `spec.components` bring beside the objects of the folder.
+    pub fn added<'o>(&'o self, folder: &'o [Object]) -> impl Iterator<Item = &'d Applied> + 'o {
+        let ids: Vec<ObjectId> = folder.iter().map(|object| ObjectId::of(&object.value)).collect();
+        let own: BTreeSet<Alike<'_>> = ids.iter().zip(folder).map(|(id, one)| alike(id, one)).collect();
+        let added = self.objects.iter().filter(|(key, _)| self.may_add && !own.contains(*key));
+        added.flat_map(|(_, all)| all.iter().copied()).collect::<Vec<_>>().into_iter()
+    }
+
     /// Returns the ids that an object of the folder has where it is applied: as it is built, and in the cluster.
     ///
     /// `targetNamespace`, `namePrefix` and patches of the Flux Kustomization change both, and `postBuild` the second.

@@ -127,6 +127,8 @@ pub struct ClusterGate {
     pub windows: BTreeMap<usize, Vec<Window>>,
     /// By the position of the type, what is held back.
     pub targets: BTreeMap<usize, BTreeSet<GateTarget>>,
+    /// The positions of the types that hold back nothing: the names among the targets hold the place.
+    pub without: BTreeSet<usize>,
     /// The sources that what is held back reads, for mechanisms that have some: one for each type and source that it
     /// follows.
     pub sources: Vec<HeldSource>,
@@ -134,6 +136,8 @@ pub struct ClusterGate {
     pub whole: BTreeSet<GateTarget>,
     /// What could have been held back whole, and is not.
     pub left: Vec<Diagnostic>,
+    /// What is `left` since something real-time depends on it, with that.
+    pub needed: BTreeMap<GateTarget, GateTarget>,
 }
 
 impl ClusterGate {

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::mechanism::STOP;
+use crate::text::words;
 
 /// What a cluster has of a Flux Kustomization that a gate holds back, as its API gives it; null for what is not there.
 #[derive(Clone, Copy, Debug)]
@@ -22,25 +23,16 @@ pub struct Observed<'v> {
     pub has_table: bool,
 }
 
-/// Whether what is new gets in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// It does, or the newest commit is in.
-    Open,
-    /// The gate keeps it out.
-    Closed,
-    /// Somebody keeps it out, and the gate leaves that alone.
-    Stopped,
-}
-
-impl State {
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            State::Open => "open",
-            State::Closed => "closed",
-            State::Stopped => "stopped",
-        }
+words! {
+    /// Whether what is new gets in.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum State {
+        /// It does, or the newest commit is in.
+        Open = "open",
+        /// The gate keeps it out.
+        Closed = "closed",
+        /// Somebody keeps it out, and the gate leaves that alone.
+        Stopped = "stopped",
     }
 }
 

@@ -92,12 +92,9 @@ pub trait Mechanism: Sync {
     /// # Errors
     ///
     /// When a template fails.
-    fn patch(
-        &self,
-        writing: &Writing<'_>,
-        cluster: &ClusterGate,
-        job: usize,
-    ) -> Result<Option<(String, String)>, Error>;
+    fn patch(&self, _: &Writing<'_>, _: &ClusterGate, _: usize) -> Result<Option<(String, String)>, Error> {
+        Ok(None)
+    }
 
     /// Says where the built objects of a cluster's gate do, or may do, something else than the spec says.
     fn problem(
@@ -112,7 +109,9 @@ pub trait Mechanism: Sync {
     fn read(&self, job: &Value, namespace: Option<&str>) -> Reading;
 
     /// Returns the words of the command by which people let go on what a gate held that is gone.
-    fn release(&self, spec: &Spec, target: &GateTarget) -> Vec<String>;
+    fn release(&self, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
+        ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
+    }
 
     /// Returns the words of the command that deletes what is left of a held source whose gate is gone; none where nothing
     /// is.
@@ -127,7 +126,9 @@ pub trait Mechanism: Sync {
     fn open_now(&self, standing: &Standing, needed: &BTreeSet<GateTarget>) -> Vec<String>;
 
     /// Says how long what [`open_now`](Mechanism::open_now) lets in goes on.
-    fn opened_until(&self, standing: &Standing) -> &'static str;
+    fn opened_until(&self, _: &Standing) -> &'static str {
+        "this one commit, and later ones wait for the window"
+    }
 
     /// Returns the words of the one command that closes at once, and keeps closed without a commit. `reason` is told to
     /// whoever looks.
@@ -143,7 +144,9 @@ pub trait Mechanism: Sync {
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v>;
 
     /// Tells whether a gate that does not run keeps out what is new: what gets in then was let in by hand.
-    fn fails_closed(&self) -> bool;
+    fn fails_closed(&self) -> bool {
+        true
+    }
 
     /// Returns the kinds of the objects that make a gate.
     fn kinds(&self) -> &'static [&'static str];

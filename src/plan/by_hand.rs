@@ -96,7 +96,7 @@ impl Command {
             "this resumes {}, which may still be suspended; run it once no job suspends it",
             target.name
         );
-        let words = mechanism::of(spec.gate.mechanism).release(spec, target);
+        let words = mechanism::of(spec.gate.mechanism).release(target);
         Command { cluster: cluster.to_owned(), purpose, words }
     }
 

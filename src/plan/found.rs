@@ -27,6 +27,8 @@ pub struct FoundEntry {
     pub path: String,
     /// The Flux Kustomizations that apply it.
     pub flux: Vec<String>,
+    /// Whether the root of its cluster applies it, where it has none of its own.
+    pub is_of_root: bool,
     /// What it is for: apps by name, or one word.
     pub holds: Holding,
 }
@@ -82,6 +84,7 @@ impl FoundEntry {
         let distinct: BTreeSet<&str> = self.flux.iter().map(String::as_str).collect();
         let distinct: Vec<&str> = distinct.into_iter().collect();
         let by = match distinct.len() {
+            0 if self.is_of_root => "applied with the root".to_owned(),
             0 => "no Flux Kustomization in Git".to_owned(),
             1 => format!("Flux Kustomization {}", distinct[0]),
             _ => format!("Flux Kustomizations {}", some(&distinct, most)),
@@ -147,7 +150,8 @@ mod tests {
 
     fn entry(path: &str, flux: &[&str], apps: &[&str]) -> FoundEntry {
         let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-        FoundEntry { path: path.to_owned(), flux: owned(flux), holds: Holding::Apps(owned(apps)) }
+        let holds = Holding::Apps(owned(apps));
+        FoundEntry { path: path.to_owned(), flux: owned(flux), is_of_root: false, holds }
     }
 
     #[test]
@@ -161,7 +165,8 @@ mod tests {
         let names = ["a", "b", "c", "d", "e", "f", "g"];
         let root = FoundEntry { holds: Holding::Bootstrap, ..entry("lone", &["flux-system"], &[]) };
         let mut clusters: Vec<_> = names.iter().map(|name| ((*name).to_owned(), of(name))).collect();
-        clusters.push(("lone".to_owned(), vec![entry("lone/apps", &[], &["web"]), root]));
+        let part = FoundEntry { is_of_root: true, ..entry("lone/part", &[], &[]) };
+        clusters.push(("lone".to_owned(), vec![entry("lone/apps", &[], &["web"]), part, root]));
         let found = Found { clusters, others: vec!["gate infra/jobs".to_owned()] };
         insta::assert_snapshot!(found.lines(false).join("\n"), @"
         a, b, c, d, e, f and 1 more
@@ -169,8 +174,9 @@ mod tests {
           clusters/NAME/infra  Flux Kustomization istio
         lone
           lone/apps  no Flux Kustomization in Git  apps web
+          lone/part  applied with the root
         gate infra/jobs
         ");
-        assert_eq!(found.lines(true).len(), 7 * 3 + 3 + 1);
+        assert_eq!(found.lines(true).len(), 7 * 3 + 4 + 1);
     }
 }

@@ -3,6 +3,7 @@
 //! Everything in here is pure. A [`Plan`] is made once and has several consumers: the proof, the
 //! diff and the writer.
 
+mod apart;
 mod by_hand;
 pub mod command;
 pub mod edit;
@@ -12,16 +13,19 @@ pub mod migrate;
 mod outcome;
 mod problem;
 mod report;
+mod schema;
 pub mod split;
 mod stage;
 mod unfetched;
 
+pub(crate) use apart::{OBJECTS_OUT_OF_ROOT, OUT_OF_ROOT, apart};
 pub use by_hand::Command;
 pub use found::{Found, FoundEntry, Holding, by_cluster};
-pub use outcome::{AppOutcome, EntryOutcome, Way};
+pub use outcome::{AppOutcome, EntryOutcome, MOST_ALIKE, Way};
 pub(crate) use problem::{BACK, is_remote};
 pub use problem::{Nature, Problem};
-pub use report::Report;
+pub use report::{Beside, Report};
+pub use schema::schema;
 pub use stage::{Stage, Standing};
 pub(crate) use unfetched::{for_people, refuse_unfetched};
 

@@ -6,35 +6,28 @@ use crate::delivery::EntryPoint;
 use crate::path::RepoPath;
 use crate::plan::problem::{Nature, Problem};
 use crate::proof::Renames;
+use crate::text::words;
 
 /// Why an entry point is left alone that has nothing to do with what was asked for.
 pub const BESIDE: &str = "it uses none of the named apps";
 
-/// How objects were divided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
-    /// Nothing had to be divided.
-    Untouched,
-    /// Its parts are one again.
-    Joined,
-    /// Files moved into a folder for each type.
-    Plain,
-    /// Each side builds everything and keeps its own objects.
-    Projection,
-    /// It can't be done; nothing changes here.
-    Refused,
-}
+/// How many are named at most of which the same is said.
+pub const MOST_ALIKE: usize = 3;
 
-impl Way {
-    /// Gives the word used in output.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Way::Untouched => "untouched",
-            Way::Joined => "joined",
-            Way::Plain => "plain",
-            Way::Projection => "projection",
-            Way::Refused => "refused",
-        }
+words! {
+    /// How objects were divided.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Way {
+        /// Nothing had to be divided.
+        Untouched = "untouched",
+        /// Its parts are one again.
+        Joined = "joined",
+        /// Files moved into a folder for each type.
+        Plain = "plain",
+        /// Each side builds everything and keeps its own objects.
+        Projection = "projection",
+        /// It can't be done; nothing changes here.
+        Refused = "refused",
     }
 }
 
@@ -140,8 +133,8 @@ impl EntryOutcome {
         self
     }
 
-    /// Returns the lines that tell people of it, below its cluster.
-    pub fn told(&self) -> Vec<String> {
+    /// Returns the lines that tell people of it, below its cluster, with each app by itself if `all` are wanted.
+    pub fn told(&self, all: bool) -> Vec<String> {
         let way = match self.way {
             Way::Untouched => "not divided",
             Way::Joined => "joined",
@@ -149,17 +142,30 @@ impl EntryOutcome {
             Way::Projection => "split by projection",
             Way::Refused => "refused",
         };
-        std::iter::once(format!("  {}  {way}", self.before)).chain(self.reasons()).collect()
+        std::iter::once(format!("  {}  {way}", self.before)).chain(self.reasons(all)).collect()
     }
 
-    /// Returns the lines of those that say why.
-    pub fn reasons(&self) -> Vec<String> {
+    /// Returns the lines of those that say why; apps of which the same is said share one, unless `all` are wanted.
+    pub fn reasons(&self, all: bool) -> Vec<String> {
         let why = Some(self.why()).filter(|why| !why.is_empty());
         let mut lines: Vec<String> = why.iter().map(|why| format!("    why: {why}")).collect();
         // What decides for the whole entry point is said already.
         let said = |app: &&AppOutcome| self.why() == format!("{}: {}", app.app, app.reason);
         let others = self.apps.iter().filter(|app| self.apps.len() > 1 && !said(app));
-        lines.extend(others.map(|app| format!("    {}: {}, {}", app.app, app.way.as_str(), app.reason)));
+        let mut groups: Vec<(Vec<&str>, Way, &str)> = Vec::new();
+        for app in others {
+            match groups.iter_mut().find(|(_, way, why)| !all && (*way, *why) == (app.way, &app.reason)) {
+                Some((names, ..)) => names.push(&app.app),
+                None => groups.push((vec![&app.app], app.way, &app.reason)),
+            }
+        }
+        lines.extend(groups.into_iter().map(|(names, way, why)| {
+            let names = match names.len() {
+                ..=MOST_ALIKE => names.join(", "),
+                count => format!("{count} apps (--verbose names them)"),
+            };
+            format!("    {names}: {}, {why}", way.as_str())
+        }));
         lines
     }
 

@@ -24,9 +24,22 @@ pub enum Report {
     Migrate {
         /// Where each entry point stands on its way to several Flux Kustomizations.
         standings: Vec<Standing>,
+        /// What the steps change beside.
+        beside: Vec<Beside>,
         /// Those that can't take their next step.
         refused: Vec<EntryOutcome>,
     },
+}
+
+/// What a step of a migration changes beside where entry points stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// The cluster.
+    pub cluster: String,
+    /// The lines that tell people, below its name.
+    pub lines: Vec<String>,
+    /// Whether it is a new `dependsOn` and no more, of which there may be many.
+    pub is_usual: bool,
 }
 
 impl Report {
@@ -35,6 +48,14 @@ impl Report {
         match self {
             Report::EntryPoints(entries) | Report::Migrate { refused: entries, .. } => entries,
             Report::Changes | Report::Init { .. } => &[],
+        }
+    }
+
+    /// Returns what a migration changes beside; empty where the command was not `migrate`.
+    pub fn beside(&self) -> &[Beside] {
+        match self {
+            Report::Migrate { beside, .. } => beside,
+            _ => &[],
         }
     }
 

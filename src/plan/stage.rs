@@ -4,35 +4,24 @@ use serde_json::{Value, json};
 
 use crate::path::RepoPath;
 use crate::plan::problem::Problem;
+use crate::text::words_of;
 
-/// How far one entry point of one cluster has come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// The sides are there, and the old Flux Kustomization would delete what it loses.
-    Unprepared,
-    /// Step 1 is done: the old one goes on applying all of it, and would delete nothing.
-    Restructured,
-    /// Step 2 is done: each type has its Flux Kustomization, and none deletes anything yet.
-    HandedOver,
-    /// Step 3 is done.
-    Finished,
-    /// No Flux Kustomization in Git applies it, so only people can move it.
-    NotInGit,
-    /// Something is in the way.
-    Stuck(Problem),
-}
-
-impl Stage {
-    /// Gives the word used in output.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Stage::Unprepared => "unprepared",
-            Stage::Restructured => "restructured",
-            Stage::HandedOver => "handed over",
-            Stage::Finished => "finished",
-            Stage::NotInGit => "not in Git",
-            Stage::Stuck(_) => "stuck",
-        }
+words_of! {
+    /// How far one entry point of one cluster has come. Programs read its word; people too, but for [`Standing::told`].
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Stage {
+        /// The sides are there, and the old Flux Kustomization would delete what it loses.
+        Unprepared = "unprepared",
+        /// Step 1 is done: the old one goes on applying all of it, and would delete nothing.
+        Restructured = "restructured",
+        /// Step 2 is done: each type has its Flux Kustomization, and none deletes anything yet.
+        HandedOver = "handed over",
+        /// Step 3 is done.
+        Finished = "finished",
+        /// No Flux Kustomization in Git applies it, so only people can move it.
+        NotInGit = "not in Git",
+        /// Something is in the way.
+        Stuck(Problem) = "stuck",
     }
 }
 
@@ -45,6 +34,8 @@ pub struct Standing {
     pub entry: RepoPath,
     /// How far it has come.
     pub stage: Stage,
+    /// Whether its next step is refused.
+    pub is_refused: bool,
     /// The Flux Kustomizations that apply the entry point itself.
     pub old: Vec<String>,
     /// The Flux Kustomizations that apply its sides, by type.
@@ -74,39 +65,52 @@ impl Standing {
     pub fn told(&self) -> Vec<String> {
         let old = self.old.join(", ");
         let new: Vec<&str> = self.new.iter().map(|(_, name)| name.as_str()).collect();
+        let applies = if new.len() == 1 { "applies" } else { "apply" };
         let new = new.join(", ");
         let applied = if old.is_empty() {
-            format!("{new} apply it")
+            format!("{new} {applies} it")
         } else {
-            format!("{new} apply the divided apps, {old} the others")
+            format!("{new} {applies} the divided apps, {old} the others")
+        };
+        let (apply, delete, they) = match self.old.len() {
+            1 => ("applies", "deletes", "it deletes"),
+            _ => ("apply", "delete", "they delete"),
+        };
+        let next = |step: String| match self.is_refused {
+            true => format!("next step, refused for the reason below: {step}"),
+            false => format!("this step: {step}"),
         };
         let (step, facts) = match &self.stage {
             Stage::Unprepared => (
                 "",
                 vec![
-                    format!("{old} still deletes objects that leave it"),
-                    "this step: prepare, so that it deletes nothing".to_owned(),
+                    format!("{old} still {delete} objects that leave it"),
+                    next(format!("prepare, so that {they} nothing")),
                 ],
             ),
             Stage::Restructured => (
                 " (step 1 of 3)",
                 vec![
-                    format!("{old} still applies all of it and deletes nothing"),
-                    "this step: hand over to a Flux Kustomization for each change type".to_owned(),
+                    format!("{old} still {apply} all of it and {delete} nothing"),
+                    next("hand over to a Flux Kustomization for each change type".to_owned()),
                 ],
             ),
             Stage::HandedOver => (
                 " (step 2 of 3)",
                 vec![
                     format!("{applied}; they delete nothing yet"),
-                    "this step: finish, so that they delete objects that leave Git".to_owned(),
+                    next("finish, so that they delete objects that leave Git".to_owned()),
                 ],
             ),
             Stage::Finished => (" (step 3 of 3)", vec![applied]),
             Stage::NotInGit => ("", vec!["no Flux Kustomization in Git applies it".to_owned()]),
             Stage::Stuck(stop) => ("", vec![stop.reason.clone()]),
         };
-        let first = format!("  {}  {}{step}", self.entry, self.stage.as_str());
+        let word = match self.stage {
+            Stage::Restructured => "split, not handed over",
+            _ => self.stage.as_str(),
+        };
+        let first = format!("  {}  {word}{step}", self.entry);
         std::iter::once(first).chain(facts.into_iter().map(|fact| format!("    {fact}"))).collect()
     }
 }

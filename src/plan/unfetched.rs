@@ -40,7 +40,7 @@ pub fn refuse_unfetched(
         let why = why.map_or_else(|| "its source leaves it out".to_owned(), |why| why.to_string());
         Diagnostic::error(format!("{path} would reach no cluster: {why}"))
             .at(Place::file(path.clone()))
-            .help(format!("name folders that Flux fetches under `layout`\nor {help}"))
+            .help(format!("{help}\nor name folders that Flux fetches under `layout`"))
     });
     let diagnostics: Vec<Diagnostic> = told.collect();
     if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }

@@ -6,19 +6,22 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::delivery::{Applier, BOOTSTRAP, Dependency, Need, Reached, STEP, busy, jittered, ready_after};
+use crate::delivery::{Applier, Dependency, Need, Reached, STEP, Stuck, fetched_within};
 use crate::pr::course::{Arrival, Before, Course, Opening, last_merge};
 use crate::pr::landing::{Landing, State};
-use crate::pr::passing::{Passing, until};
+use crate::pr::passing::Passing;
 use crate::pr::tree::{Tree, applier_of};
 use crate::repo::duration;
 
 /// How many `dependsOn` are followed one after another; Flux refuses cycles only when it meets them.
 pub(super) const DEEPEST: usize = 64;
 
-/// When Flux Kustomizations of one cluster apply a commit, by namespace and name, as far as it was worked out: many may
-/// depend on one.
-type Known<'k> = BTreeMap<(&'k str, &'k str), Course>;
+/// When Flux Kustomizations of one cluster apply a commit, as far as it was worked out: many may depend on one. `None` is on
+/// the way.
+type Known<'k> = BTreeMap<Id<'k>, Option<Course>>;
+
+/// The cluster to which a Flux Kustomization is applied, its namespace and its name.
+type Id<'k> = (&'k str, &'k str, &'k str);
 
 /// What else than the commit and its dependencies decides when a Flux Kustomization applies something.
 pub(super) struct Way<'w> {
@@ -66,7 +69,9 @@ impl Tree<'_> {
     /// As [`course`](Tree::course), where more decides.
     pub(super) fn course_by(&self, applier: &Applier<'_>, merged: Timestamp, way: &Way<'_>) -> Course {
         let mut known = Known::new();
-        let (one, mut arrival) = match self.arrival(applier, merged, DEEPEST, &mut known) {
+        // The files that it has came in an open window, as did those of what it depends on.
+        let is_there = !way.is_gated && self.is_held(applier) && !self.is_new(applier);
+        let (one, mut arrival) = match self.arrival(applier, merged, is_there, DEEPEST, &mut known) {
             Ok(found) => found,
             Err(stuck) => return Course::stuck(*stuck),
         };
@@ -81,27 +86,30 @@ impl Tree<'_> {
         left: usize,
         known: &mut Known<'k>,
     ) -> Course {
-        let id = applier.kustomization.map(|one| (one.namespace(), one.name()));
+        let id = applier.kustomization.map(id);
         if let Some(course) = id.and_then(|id| known.get(&id)) {
-            return course.clone();
+            // What is met again on the way waits for itself.
+            let itself = || Course::stuck(Landing::never("it depends on itself"));
+            return course.clone().unwrap_or_else(itself);
         }
-        let course = match self.arrival(applier, merged, left, known) {
+        let course = match self.arrival(applier, merged, false, left, known) {
             Ok((one, arrival)) => {
                 let way = Way { before: &|_| Vec::new(), is_gated: true, look: Some(Duration::ZERO) };
                 self.passed(applier, one, merged, arrival, &way)
             }
             Err(stuck) => Course::stuck(*stuck),
         };
-        known.extend(id.map(|id| (id, course.clone())));
+        known.extend(id.map(|id| (id, Some(course.clone()))));
         course
     }
 
     /// Returns a Flux Kustomization, with when a commit and what that depends on have come to it; what does not get on as an
-    /// error.
+    /// error. Where `is_there`, it waits for no files.
     fn arrival<'k>(
         &'k self,
         applier: &Applier<'k>,
         merged: Timestamp,
+        is_there: bool,
         left: usize,
         known: &mut Known<'k>,
     ) -> Result<(&'k Reached, Arrival), Box<Landing>> {
@@ -110,57 +118,62 @@ impl Tree<'_> {
             return stuck(Course::unapplied().landing);
         };
         if applier.spec()["suspend"] == true {
-            return stuck(Landing::never(format!("Git suspends Flux Kustomization {}", one.name())));
+            return stuck(Landing::never(Stuck::Suspended.of(one.name())));
         }
         let cluster = self.cluster(applier.cluster);
         let source = cluster.map_or_else(|| one.source(), |cluster| cluster.followed(&one.source()));
         if self.is_paused(applier.cluster, &source) {
-            return stuck(Landing::never(format!("Git suspends {} {}", source.kind, source.name)));
+            return stuck(Landing::never(Stuck::Source(source).of(one.name())));
         }
         if let Some(what) = self.locked(applier, &mut Vec::new()) {
             return stuck(Landing::never(format!(
                 "{what} stays suspended until somebody resumes it by hand"
             )));
         }
-        let said = self.interval(applier.cluster, &source).unwrap_or(BOOTSTRAP);
-        let mut arrival = Arrival::fetched(merged, said, jittered(said));
-        // What is met again on the way waits for itself.
-        known.insert((one.namespace(), one.name()), Course::stuck(Landing::never("it depends on itself")));
-        if let Some(bringer) = self.resuming(applier.cluster, &source).filter(|_| left > 0) {
+        let fetched = fetched_within(self.interval(applier.cluster, &source));
+        let mut arrival = Arrival::fetched(merged, if is_there { Duration::ZERO } else { fetched });
+        if let Some(course) = self.coming(applier, merged, left, known) {
+            arrival.wait(Before::parent(course));
+        }
+        known.insert(id(one), None);
+        let resuming = self.resuming(applier.cluster, &source).map(|by| (by, "resumes"));
+        let bringer = resuming.or_else(|| Some((self.beginning(applier, &source)?, "brings")));
+        if let Some((bringer, does)) = bringer.filter(|_| left > 0) {
             let course = self.course_from(&bringer, merged, left - 1, known);
             let by = bringer.kustomization.map(Reached::name).unwrap_or_default();
-            let why = Some(format!("{by} resumes {} {}", source.kind, source.name));
+            let why = Some(format!("{by} {does} {} {}", source.kind, source.name));
             arrival.wait(Before { course, lag: Some(STEP), done: why.clone(), why });
         }
-        for Dependency { name, other, need } in cluster.into_iter().flat_map(|own| own.dependencies(one)) {
+        for found in cluster.into_iter().flat_map(|own| own.dependencies(one)) {
             if left == 0 {
                 break;
             }
+            let Dependency { name, other, need } = found;
             let applier = other.zip(cluster).and_then(|(other, cluster)| applier_of(cluster, other));
-            let lacks = match (other, need, &applier) {
-                (None, ..) => Some("which is not in Git"),
-                (Some(_), Need::Revision, None) => Some("whose folder Git does not tell"),
-                _ => None,
-            };
-            let Some(other) = other.filter(|_| lacks.is_none()) else {
-                let lacks = lacks.unwrap_or_default();
+            if let Some(lacks) = found.lacks() {
                 let unknown = Landing::unknown(format!("it depends on {name}, {lacks}"));
                 arrival.wait(Before { course: Course::stuck(unknown), lag: None, why: None, done: None });
                 continue;
+            }
+            // It may just apply a commit, of whichever repository.
+            let busy = || {
+                let own = Arrival::fetched(merged, fetched);
+                let landing = Landing::at_once(merged, own.sure);
+                Course { sure: own.sure, chain: own.chain, ..Course::stuck(landing) }
             };
             let course = match (need, &applier) {
+                (Need::Revision, Some(other)) if is_there && self.is_held(other) => busy(),
                 (Need::Revision, Some(applier)) => self.course_from(applier, merged, left - 1, known),
-                // It may just apply a commit, of whichever repository.
-                _ => {
-                    let own = Arrival::fetched(merged, said, jittered(said));
-                    Course {
-                        sure: own.sure,
-                        chain: own.chain,
-                        ..Course::stuck(Landing::at_once(merged, own.latest))
-                    }
+                // What is new becomes ready with the first commit that it applies.
+                (Need::Ready, Some(applier)) if self.is_new(applier) => {
+                    self.course_from(applier, merged, left - 1, known)
                 }
+                (Need::Expression, Some(applier)) => {
+                    self.coming(applier, merged, left - 1, known).unwrap_or_else(busy)
+                }
+                _ => busy(),
             };
-            let lag = ready_after(&other.value["spec"]).filter(|_| need != Need::Expression);
+            let lag = found.lag();
             let why = Some(format!("it depends on {name}"));
             let done = match need {
                 Need::Expression => format!("the readyExpr of {name} holds"),
@@ -169,10 +182,28 @@ impl Tree<'_> {
             arrival.wait(Before { course, lag, why, done: Some(done) });
         }
         let is_never = arrival.stuck.as_ref().is_some_and(|landing| landing.state == State::Never);
-        match cluster.filter(|_| is_never).and_then(|cluster| cluster.circle(one)) {
-            Some(circle) => stuck(Landing::never(in_circle(one, &circle))),
-            None => Ok((one, arrival)),
+        match cluster.filter(|_| is_never).and_then(|cluster| cluster.stuck(one)) {
+            Some(circle @ Stuck::Circle(_)) => stuck(Landing::never(circle.of(one.name()))),
+            _ => Ok((one, arrival)),
         }
+    }
+
+    /// Returns how a new Flux Kustomization comes itself; `None` where it is there, or somebody has applied it.
+    fn coming<'k>(
+        &'k self,
+        applier: &Applier<'k>,
+        merged: Timestamp,
+        left: usize,
+        known: &mut Known<'k>,
+    ) -> Option<Course> {
+        let left = left.checked_sub(1).filter(|_| self.is_new(applier))?;
+        let Some(parent) = self.above(applier) else { return Some(self.parent_course(applier, merged)) };
+        // A root brings itself.
+        let is_own = parent.key() == applier.key();
+        // What begins to depend on one that it brings has brought that by its older spec.
+        let is_waiting = parent.kustomization.is_some_and(|one| matches!(known.get(&id(one)), Some(None)));
+        let is_there = is_own || is_waiting && !self.is_new(&parent);
+        (!is_there).then(|| self.course_from(&parent, merged, left, known))
     }
 
     /// Returns when a Flux Kustomization has applied what has come to it.
@@ -189,12 +220,12 @@ impl Tree<'_> {
         }
         let source = self.cluster(applier.cluster).map(|cluster| (cluster, cluster.followed(&one.source())));
         let is_said = source.as_ref().is_some_and(|(cluster, source)| cluster.interval(source).is_some());
-        let interval = duration_of(applier.spec(), "interval");
-        let slack = interval.zip(arrival.slack).map(|(own, other)| own.max(other));
+        let late = source.as_ref().and_then(|(cluster, _)| cluster.applied_after(applier.spec()));
+        let late = late.zip(way.look).map(|(own, look)| own.saturating_add(look));
         let release = source.as_ref().and_then(|(cluster, source)| cluster.release(source));
         let told = |landing: Landing| {
             let landing = Landing { release, ..landing };
-            match (interval, is_said) {
+            match (late, is_said) {
                 (None, _) => landing.because(format!("Git does not say the interval of {}", one.name())),
                 (_, false) => {
                     let source = source.as_ref().map_or_else(|| one.source(), |(_, source)| source.clone());
@@ -206,13 +237,8 @@ impl Tree<'_> {
                 _ => landing,
             }
         };
-        // While it waits for what it applied before, or has looked already, it looks later.
-        let late = busy(applier.spec()).zip(way.look).map(|(busy, look)| busy.saturating_add(look));
-        let late = late.map(|late| late.saturating_add(STEP));
         let Some(hold) = self.hold(applier).filter(|_| way.is_gated) else {
             let sure = arrival.sure.zip(late).and_then(|(at, late)| after(at, late));
-            let latest = until(arrival.latest, slack).map(|at| sure.map_or(at, |sure| sure.max(at)));
-            let latest = latest.filter(|_| sure.is_some());
             let chain = arrival.chain.zip(late).map(|(chain, late)| chain.saturating_add(late));
             let landing = match &arrival.windowed {
                 Some((course, why)) => {
@@ -220,32 +246,28 @@ impl Tree<'_> {
                     let release = release.max(course.landing.release);
                     Landing {
                         earliest: Some(arrival.earliest),
-                        latest,
+                        latest: sure,
                         reason,
                         release,
                         ..course.landing.clone()
                     }
                 }
-                None => told(Landing::at_once(arrival.earliest, latest)),
+                None => told(Landing::at_once(arrival.earliest, sure)),
             };
-            let landing = match (&landing.latest, sure, &arrival.last) {
-                (None, None, Some(last)) => landing.because(format!("Git does not say when {last}")),
+            let landing = match (sure, &arrival.last) {
+                (None, Some(last)) => landing.because(format!("Git does not say when {last}")),
                 _ => landing,
             };
             let opening = arrival.windowed.and_then(|(course, _)| course.opening);
             let opening = opening.map(|opening| Opening { holds: arrival.holds, ..opening });
-            return Course { landing, sure, chain, slack, opening };
+            return Course { landing, sure, chain, opening };
         };
-        self.through(applier, one, merged, &hold, &Passing { arrival, slack, late, told: &told })
+        self.through(applier, one, merged, &hold, &Passing { arrival, late, told: &told })
     }
 }
 
-/// Says that one depends on itself.
-fn in_circle(one: &Reached, circle: &[&Reached]) -> String {
-    let through: Vec<&str> = circle.iter().map(|other| other.name()).collect();
-    let through =
-        if through.is_empty() { String::new() } else { format!(", through {}", through.join(", ")) };
-    format!("{} depends on itself{through}, so Flux never applies it", one.name())
+fn id(one: &Reached) -> Id<'_> {
+    (&one.remote, one.namespace(), one.name())
 }
 
 pub(super) fn duration_of(spec: &Value, field: &str) -> Option<Duration> {

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::calendar::Calendar;
 use crate::delivery::inventory::{is_kept, prunes, stays_without};
-use crate::delivery::{Applier, BuiltJob, Hold, Pair, Reached};
+use crate::delivery::{Applier, BuiltJob, Hold, Pair, Part, Reached, Reason, outside};
 use crate::mechanism::RESUME_OWN;
-use crate::pr::arrival::{DEEPEST, Way, after, duration_of};
+use crate::pr::arrival::Way;
 use crate::pr::course::{Before, Course};
 use crate::pr::landing::{Landing, State};
 use crate::pr::report::Report;
@@ -46,7 +46,9 @@ impl Clock<'_> {
         let range = Interval { open: from.timestamp(), close: to };
         let calendar =
             Calendar::new(spec, self.after.schedules(), clusters, &unclosed, range, zone, MOST_DRAWN);
-        Some(Calendar { marks: marks(report), ..calendar })
+        // Not all clusters change with each pull request.
+        let clusters = spec.clusters.len().max(clusters.len());
+        Some(Calendar { marks: marks(report), clusters, ..calendar })
     }
 
     /// Returns when what holds something back in a cluster lets it go: now where it is open, else at its next opening.
@@ -77,7 +79,7 @@ impl Clock<'_> {
     }
 
     /// Tells whether Flux Kustomizations with a table, or a held source, leave one suspended that a pair suspended.
-    fn stays_suspended(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
+    pub(super) fn stays_suspended(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
         let is_pair = |job: &BuiltJob| job.table.is_none() && job.held.is_none();
         let jobs = self.before.job(old).zip(self.after.job(new));
         jobs.is_some_and(|(was, is)| is_pair(was) && !is_pair(is)) && self.is_closed(old, new, hold)
@@ -97,6 +99,15 @@ impl Clock<'_> {
 
     /// Returns when objects of a pair land that are there afterwards.
     pub fn lands(&self, pair: &Pair<'_>) -> Landing {
+        let landing = self.landing(pair);
+        // Where a gate that closes nothing takes the place of one that does, no closing comes.
+        let closes = |tree: &Tree<'_>, one: &Applier<'_>| tree.job(one).is_some_and(|job| job.held.is_none());
+        let sides = pair.before.as_ref().zip(pair.after.as_ref());
+        let ends = sides.is_some_and(|(old, new)| closes(&self.before, old) && !closes(&self.after, new));
+        Landing { first_closing: landing.first_closing.filter(|_| !ends), ..landing }
+    }
+
+    fn landing(&self, pair: &Pair<'_>) -> Landing {
         let Some(new) = &pair.after else {
             let unbuilt = || Landing::unknown("nothing builds it");
             return pair.before.as_ref().map_or_else(unbuilt, |old| self.ends(old));
@@ -111,7 +122,7 @@ impl Clock<'_> {
                 new,
                 self.now,
                 &Way {
-                    before: &|at| vec![Before::parent(self.after.parent_course(new, at))],
+                    before: &|at| self.before_first(new, at),
                     is_gated: is_held,
                     look: Some(Duration::ZERO),
                 },
@@ -131,11 +142,13 @@ impl Clock<'_> {
             };
             return Landing { outruns: true, reason: Some(reason), ..own };
         };
+        if pair.part == Part::Spec {
+            return self.lands_by_spec(old, new);
+        }
         let is_resumed = old.spec()["suspend"] == true && new.spec()["suspend"] != true;
         let is_of_same = reads_same(old, new);
-        let is_same = !is_resumed
-            && old.spec()["path"] == new.spec()["path"]
-            && old.request(&self.before.world.model.graph) == new.request(&self.after.world.model.graph);
+        let is_same = pair.part.is_of_files()
+            || !is_resumed && old.spec()["path"] == new.spec()["path"] && old.request() == new.request();
         let landing = match is_same && is_of_same {
             true => self.after.applied(new, self.now),
             false => self.after.applied_by(
@@ -178,17 +191,18 @@ impl Clock<'_> {
             },
             _ => landing,
         };
+        if pair.part == Part::All {
+            let name = one.name();
+            return landing
+                .because(format!("until then, the new spec of {name} does not build the files that it has"));
+        }
         if is_same && is_of_same {
             return landing;
         }
         let brought = self.spec_course(old, new, self.now).landing;
         if is_held && self.before.is_held(old) && brought.state == State::AtOnce {
-            let interval = duration_of(new.spec(), "interval");
-            let latest =
-                landing.latest.max(brought.latest).zip(interval).and_then(|(at, own)| after(at, own));
-            let reason =
-                format!("changes of the spec of {} act at once, changes of its files wait", one.name());
-            return Landing { latest, outruns: true, ..brought }.because(reason);
+            let latest = landing.latest.zip(brought.latest).map(|(files, spec)| files.max(spec));
+            return self.outrun(new, Landing { latest, ..brought });
         }
         if is_same {
             return landing;
@@ -211,18 +225,23 @@ impl Clock<'_> {
         lands.clone()
     }
 
-    /// Returns the name of the root that brings a Flux Kustomization, where the folder that it builds is gone: what fails
-    /// prunes nothing (kustomize-controller, `reconcile`).
-    fn stuck_root(&self, old: &Applier<'_>) -> Option<String> {
-        let above = |one: &Applier<'_>| self.before.parent(one).filter(|above| above.key() != one.key());
-        let mut root = above(old);
-        for _ in 0..DEEPEST {
-            let Some(next) = root.as_ref().and_then(above) else { break };
-            root = Some(next);
-        }
-        let root = root.as_ref().unwrap_or(old);
-        let is_gone = !self.after.world.snapshot.is_dir(&root.path);
-        root.kustomization.filter(|_| is_gone).map(|one| one.name().to_owned())
+    /// Says why what applies the root that brings a Flux Kustomization prunes nothing from now on.
+    fn failing_root(&self, old: &Applier<'_>) -> Option<String> {
+        let root = self.before.cluster(old.cluster)?.missing_root(old.kustomization?, self.after.world)?;
+        let name = root.kustomization.as_ref().and_then(|own| own["metadata"]["name"].as_str());
+        Some(match name {
+            Some(name) => format!("{name} fails, as the folder that it builds is gone"),
+            None if root.reason == Reason::Proposed => {
+                format!("nothing prunes it while the folder {} is missing", root.folder)
+            }
+            None => format!("{} fails, as the folder that it builds is gone", outside(&root.folder)),
+        })
+    }
+
+    /// Names what is not in Git and alone decides whether a Flux Kustomization goes.
+    fn removed_outside(&self, old: &Applier<'_>) -> Option<String> {
+        let (was, now) = (self.before.cluster(old.cluster)?, self.after.cluster_now(old.cluster));
+        Some(outside(was.removed_outside(now, old.kustomization?)?))
     }
 
     /// Returns when a Flux Kustomization that leaves Git deletes its objects, and whether it does.
@@ -234,8 +253,15 @@ impl Clock<'_> {
         if stays_without(spec) {
             return Landing::never(format!("it is kept: {} leaves Git and deletes nothing", one.name()));
         }
-        if let Some(root) = self.stuck_root(old) {
-            return Landing::never(format!("it is kept: {root} fails, as the folder that it builds is gone"));
+        if let Some(root) = self.failing_root(old) {
+            return Landing::never(format!("it is kept: {root}"));
+        }
+        if spec["suspend"] == true {
+            return Landing::never(format!("it is kept: {} is suspended when it goes", one.name()));
+        }
+        if let Some(outside) = self.removed_outside(old) {
+            let name = one.name();
+            return Landing::unknown(format!("{name} goes with its objects if {outside} prunes"));
         }
         let Some(parent) = self.before.parent(old) else {
             return Landing::unknown(format!("nothing in Git deletes {}", one.name()));
@@ -248,9 +274,6 @@ impl Clock<'_> {
             ));
         }
         let landing = self.before.applied(&parent, self.now);
-        if spec["suspend"] == true {
-            return Landing::never(format!("it is kept: {} is suspended when it goes", one.name()));
-        }
         if let Some(hold) = self.before.hold(old).filter(|_| !self.before.is_held(old)) {
             let at = landing.earliest.unwrap_or(self.now);
             if self.before.gate(old.cluster, Some(one), &hold, at).is_some_and(|gate| !gate.times.open) {

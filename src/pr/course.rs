@@ -19,8 +19,6 @@ pub(super) struct Course {
     pub(super) sure: Option<Timestamp>,
     /// The time from the merge until then, were all windows open and each step busy with another commit.
     pub(super) chain: Option<Duration>,
-    /// How much later it may be where it misses an event: it looks again at its interval. `None` where Git does not say it.
-    pub(super) slack: Option<Duration>,
     /// The opening that decides; `None` where no window does.
     pub(super) opening: Option<Opening>,
 }
@@ -43,7 +41,7 @@ pub(super) struct Opening {
 impl Course {
     /// What does not get on, or nobody knows when.
     pub(super) fn stuck(landing: Landing) -> Course {
-        Course { landing, sure: None, chain: None, slack: Some(Duration::ZERO), opening: None }
+        Course { landing, sure: None, chain: None, opening: None }
     }
 
     /// What a folder holds that nobody in Git applies.
@@ -62,14 +60,10 @@ impl Course {
 pub(super) struct Arrival {
     /// Not before this instant.
     pub(super) earliest: Timestamp,
-    /// As [`sure`](Arrival::sure), were the source fetched exactly as often as it says.
-    pub(super) latest: Option<Timestamp>,
     /// As [`Course::sure`].
     pub(super) sure: Option<Timestamp>,
     /// As [`Course::chain`].
     pub(super) chain: Option<Duration>,
-    /// As [`Course::slack`].
-    pub(super) slack: Option<Duration>,
     /// What waits for a window and comes last, with why that counts.
     pub(super) windowed: Option<(Course, Option<String>)>,
     /// What never comes, or nobody knows when.
@@ -102,14 +96,12 @@ impl Before {
 }
 
 impl Arrival {
-    /// A commit that its source fetches at most so long after the merge; `said` is what Git says of that.
-    pub(super) fn fetched(merged: Timestamp, said: Duration, longest: Duration) -> Arrival {
+    /// A commit that its source fetches at most so long after the merge.
+    pub(super) fn fetched(merged: Timestamp, within: Duration) -> Arrival {
         Arrival {
             earliest: merged,
-            latest: after(merged, said),
-            sure: after(merged, longest),
-            chain: Some(longest),
-            slack: Some(Duration::ZERO),
+            sure: after(merged, within),
+            chain: Some(within),
             windowed: None,
             stuck: None,
             last: None,
@@ -138,8 +130,6 @@ impl Arrival {
         let later = |at: Option<Timestamp>| at.zip(lag).and_then(|(at, lag)| after(at, lag));
         self.earliest = self.earliest.max(course.landing.earliest.unwrap_or(self.earliest));
         let sure = later(course.sure);
-        self.latest = self.latest.zip(sure).map(|(own, other)| own.max(other));
-        self.slack = self.slack.zip(course.slack).map(|(own, other)| own.max(other));
         if self.sure.is_some() && (sure.is_none() || sure > self.sure) {
             self.last = done;
         }

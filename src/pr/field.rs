@@ -1,11 +1,11 @@
 //! How two states of an object differ, field by field.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use crate::repo::manifest::ObjectId;
-use crate::repo::secret::{COPY, is_value};
+use crate::repo::secret::{COPY, OPEN, is_encrypted, is_value};
 
 /// The fields by which items of lists are told apart, the first that tells all of them (Kubernetes API, `patchMergeKey`).
 const KEYS: [&str; 9] =
@@ -52,12 +52,14 @@ fn lists(path: &str, before: &[Value], after: &[Value], found: &mut Vec<Field>) 
     let start = found.len();
     match KEYS.into_iter().find_map(|key| Some((key, keyed(before, key)?, keyed(after, key)?))) {
         Some((key, olds, news)) => {
-            let gone = olds.iter().filter(|(name, _)| !news.iter().any(|(other, _)| other == name));
-            for (name, item) in gone {
+            let is_new: BTreeSet<&str> = news.iter().map(|(name, _)| name.as_str()).collect();
+            for (name, item) in olds.iter().filter(|(name, _)| !is_new.contains(name.as_str())) {
                 compare(&format!("{path}[{key}={name}]"), Some(item), None, found);
             }
+            let olds: BTreeMap<&str, &Value> =
+                olds.iter().map(|(name, item)| (name.as_str(), *item)).collect();
             for (name, item) in &news {
-                let old = olds.iter().find(|(other, _)| other == name).map(|(_, item)| *item);
+                let old = olds.get(name.as_str()).copied();
                 compare(&format!("{path}[{key}={name}]"), old, Some(item), found);
             }
         }
@@ -102,7 +104,7 @@ fn below(path: &str, name: &str) -> String {
 ///
 /// A value becomes `*** (before)` or `*** (after)`; that a key is there is told.
 pub fn masked(object: &Value, fields: Vec<Field>) -> Vec<Field> {
-    if object.get("sops").is_some_and(|sops| *sops != Value::Null) {
+    if is_encrypted(object) {
         let stars = |word| Some(Value::from(format!("*** ({word})")));
         return vec![Field {
             path: "(encrypted by SOPS)".to_owned(),
@@ -123,12 +125,11 @@ pub fn masked(object: &Value, fields: Vec<Field>) -> Vec<Field> {
 
 /// Returns an object that may be shown whole.
 pub fn shown(object: &Value, word: &str) -> Value {
-    let is_sops = object.get("sops").is_some_and(|sops| *sops != Value::Null);
-    let is_secret = object["kind"] == "Secret" && object["apiVersion"] == "v1";
+    let is_sops = is_encrypted(object);
+    let id = ObjectId::of(object);
     let Value::Object(object) = object else { return Value::Null };
-    let keep = |name: &str| matches!(name, "apiVersion" | "kind" | "metadata" | "type" | "immutable");
     let fields = object.iter().filter(|(name, _)| *name != "sops").map(|(name, value)| {
-        let hide = (is_secret || is_sops) && !keep(name);
+        let hide = is_sops && !OPEN.contains(&name.as_str()) || is_value(&id, name);
         (name.clone(), hidden(value.clone(), hide, word))
     });
     Value::Object(fields.collect())
@@ -227,6 +228,10 @@ mod tests {
             assert!(!text.contains("b2xk") && !text.contains("bmV3"), "{text}");
             assert!(text.contains("\"immutable\":true"), "{text}");
         }
+        let misspelt = json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "s" }, "Data": { "k": "bmV3" } });
+        let text =
+            format!("{:?}{}", masked(&misspelt, fields(&json!({}), &misspelt)), shown(&misspelt, "after"));
+        assert!(!text.contains("bmV3"), "{text}");
         let sops =
             json!({ "kind": "ConfigMap", "data": { "k": "ENC[AES256_GCM,data:x]" }, "sops": { "mac": "m" } });
         let text = format!("{:?}{}", masked(&sops, fields(&json!({}), &sops)), shown(&sops, "after"));

@@ -17,6 +17,7 @@ pub use check::Standards;
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
+use serde_json::json;
 
 use crate::delivery::{Comparison, World, build};
 use crate::diagnostic::Diagnostic;
@@ -164,9 +165,7 @@ fn build_command(world: World<'_>, one: &Withheld) -> String {
         let mut own = world.model.flux_named(&one.cluster, name);
         own.find(|flux| flux.namespace == *namespace)
     });
-    let by_flux = flux.filter(|flux| {
-        !world.model.graph.has(path) || build(world.model, path, &flux.effective["spec"]).is_some()
-    });
+    let by_flux = flux.filter(|flux| !world.model.graph.has(path) || build(flux) != json!({}));
     let words = match by_flux {
         Some(flux) => vec![
             "flux build kustomization".to_owned(),

@@ -7,17 +7,22 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::delivery::fleet::{GateSchedule, GateTimes};
-use crate::delivery::{Applier, BuiltJob, Hold, Reached};
+use crate::delivery::{Applier, Begun, Hold, Reached};
 use crate::pr::tree::Tree;
-use crate::schedule::{self, CronExpr, Stretch, Window, WindowForm};
+use crate::schedule::Stretch;
 
 /// What holds a Flux Kustomization back at an instant.
 pub(super) struct Gate {
     pub(super) times: GateTimes,
-    /// The zone of the window that opens next.
+    /// The position of the window that decides: the one that is open, else the one that opens next; of what nothing has
+    /// closed yet, the one that closes first.
+    pub(super) window: usize,
+    /// The zone of that window.
     pub(super) zone: TimeZone,
     /// The first closing, where nothing has closed yet.
     pub(super) first_closing: Option<Timestamp>,
+    /// Why it is open that no window opens.
+    pub(super) unclosed: Option<&'static str>,
     /// Why it is only taken for closed, where Git does not tell whether the CronJobs were there at the last closing.
     pub(super) assumed: Option<&'static str>,
     /// Since when it is closed; `None` where it is open.
@@ -63,17 +68,33 @@ impl Tree<'_> {
     }
 
     /// Returns when what holds something back in a cluster is open; `None` where that is not known.
-    pub(super) fn schedule(&self, cluster: &str, hold: &Hold) -> Option<Cow<'_, GateSchedule>> {
+    ///
+    /// Without a Flux Kustomization, of whatever waits alike.
+    pub(super) fn schedule(
+        &self,
+        cluster: &str,
+        one: Option<&Reached>,
+        hold: &Hold,
+    ) -> Option<Cow<'_, GateSchedule>> {
         match hold {
             Hold::Suspended | Hold::Source(_) => None,
             Hold::Window(name) => {
-                self.schedules().distinct().get(self.schedules().of(cluster, name)?).map(Cow::Borrowed)
+                let target = one.map(|one| self.target(one));
+                let position = self.schedules().held(cluster, target.as_ref(), name)?;
+                self.schedules().distinct().get(position).map(Cow::Borrowed)
             }
             Hold::Job(name) | Hold::Provider(name) => {
-                let (open, close) = self.world.model.closings.pair(cluster, name)?;
-                of_pair(open, close).map(Cow::Owned)
+                self.world.model.closings.schedule(cluster, name).map(Cow::Owned)
             }
         }
+    }
+
+    /// Tells whether the gate that holds a Flux Kustomization back goes by other times than the spec says.
+    pub(super) fn is_otherwise(&self, applier: &Applier<'_>) -> bool {
+        let Some(Hold::Window(name)) = self.hold(applier) else { return false };
+        let target = applier.kustomization.map(|one| self.target(one));
+        let position = self.schedules().held(applier.cluster, target.as_ref(), &name);
+        position.is_some_and(|position| self.schedules().is_otherwise(position))
     }
 
     /// Returns how many minutes lie between two looks at a table; 0 where there is none.
@@ -109,7 +130,7 @@ impl Tree<'_> {
         hold: &Hold,
         at: Timestamp,
     ) -> Option<Gate> {
-        let schedule = self.schedule(cluster, hold)?;
+        let schedule = self.schedule(cluster, one, hold)?;
         let times = schedule.times(at);
         let begun = one.and_then(|one| self.begun.get(&(cluster.to_owned(), self.target(one))));
         let begun = begun.filter(|_| !times.open);
@@ -117,25 +138,45 @@ impl Tree<'_> {
         let since = schedule.closed_since(at).filter(|_| unclosed.is_none());
         let assumed = begun.and_then(|begun| begun.assumed());
         let first_closing = unclosed.and_then(|times| times.next_close);
+        let why = begun.filter(|_| unclosed.is_some()).map(Begun::why);
         let times = unclosed.unwrap_or(times);
-        let zone = schedule.zone(if first_closing.is_some() { times.closes } else { times.opens });
+        let window = match first_closing {
+            Some(_) => times.closes,
+            None => schedule.window_open_at(at).filter(|_| times.open).unwrap_or(times.opens),
+        };
+        let zone = schedule.zone(window);
         let freeze = schedule.freeze_at(at).filter(|_| first_closing.is_none()).cloned();
         let opening = times.next_open.filter(|_| !times.open);
         let delay = opening.and_then(|open| schedule.delay(at, open).cloned());
         let lets_in = if times.open { Some(at) } else { times.next_open };
-        // A table that is read back from a CronJob knows intervals alone.
-        let given = lets_in.and_then(|at| schedule.override_at(at)).filter(|given| !given.reason.is_empty());
+        let given = lets_in.and_then(|at| schedule.override_at(at));
         let (given, end) = (given.cloned(), schedule.bounds().map(|bounds| bounds.close));
         let tick = Duration::from_secs(u64::from(self.tick(cluster, hold)) * 60);
-        Some(Gate { times, zone, first_closing, assumed, since, freeze, delay, given, end, tick })
+        Some(Gate {
+            times,
+            window,
+            zone,
+            first_closing,
+            unclosed: why,
+            assumed,
+            since,
+            freeze,
+            delay,
+            given,
+            end,
+            tick,
+        })
     }
 
-    /// Returns the name of the window that opens next; `None` where it has none.
-    pub(super) fn window_name(&self, applier: &Applier<'_>, hold: &Hold, at: Timestamp) -> Option<String> {
+    /// Returns the name of the window that decides; `None` where it has none, or the gate in Git goes by other times.
+    pub(super) fn window_name(&self, applier: &Applier<'_>, hold: &Hold, gate: &Gate) -> Option<String> {
         let (Hold::Window(name), Some(spec)) = (hold, self.spec) else { return None };
-        let gate = self.gate(applier.cluster, applier.kustomization, hold, at)?;
-        let own = spec.window_names(applier.cluster, name);
-        own.get(gate.times.opens).copied()?.filter(|_| gate.given.is_none()).map(str::to_owned)
+        if self.is_otherwise(applier) {
+            return None;
+        }
+        let cluster = applier.cluster;
+        let own = spec.window_names(cluster, name);
+        own.get(gate.window).copied()?.filter(|_| gate.given.is_none()).map(str::to_owned)
     }
 
     /// Returns when something that waits only from an instant on is closed first; `None` where that is not known, or it is
@@ -146,26 +187,9 @@ impl Tree<'_> {
         hold: &Hold,
         at: Timestamp,
     ) -> Option<Timestamp> {
-        let schedule = self.schedule(applier.cluster, hold).filter(|_| !self.is_held(applier))?;
+        let schedule =
+            self.schedule(applier.cluster, applier.kustomization, hold).filter(|_| !self.is_held(applier))?;
         let first = schedule.before_first_closing(at, at, self.tick(applier.cluster, hold));
         first.map_or_else(|| schedule.times(at).next_close, |times| times.next_close)
     }
-}
-
-/// Returns when two CronJobs open and close; `None` where that is not known.
-fn of_pair(open: &BuiltJob, close: &BuiltJob) -> Option<GateSchedule> {
-    if let Some(table) = &close.table {
-        return Some(GateSchedule::of_table(table.clone()));
-    }
-    GateSchedule::of_windows(vec![window_of(open, close)?], 0).ok()
-}
-
-/// Returns the window that two CronJobs make; `None` where they are of two zones, or not understood.
-pub(super) fn window_of(open: &BuiltJob, close: &BuiltJob) -> Option<Window> {
-    if open.time_zone != close.time_zone {
-        return None;
-    }
-    let zone = close.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
-    let expression = |job: &BuiltJob| CronExpr::parse(&job.schedule).ok();
-    Some(Window { zone, form: WindowForm::OpenClose { open: expression(open)?, close: expression(close)? } })
 }

@@ -124,7 +124,7 @@ fn report() -> impl Strategy<Value = Report> {
                 since: now,
                 opens: None,
                 clusters: [texts[21].clone()].into(),
-                commits: vec![Commit { hash: "0123".to_owned(), subject: texts[22].clone() }],
+                commits: vec![Commit { hash: "0123".to_owned(), subject: texts[22].clone(), paths: None }],
                 waiting: Vec::new(),
             }],
             withheld: vec![Withheld {

@@ -6,6 +6,7 @@ use crate::calendar::{Calendar, svg};
 use crate::page::{element, end, form, runs, start, text};
 use crate::path::RepoPath;
 use crate::pr::body::body;
+use crate::pr::deadline::{deadline, own_deadlines};
 use crate::pr::footer::footer;
 use crate::pr::inline::quoted;
 use crate::pr::naming::Names;
@@ -13,9 +14,7 @@ use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
 use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, sections};
 use crate::pr::withheld::Withheld;
-use crate::pr::words::{
-    CALENDAR, UNREACHED, WINDOWS, deadline, own_deadlines, place, reason, title, verdict, waits, withheld,
-};
+use crate::pr::words::{CALENDAR, UNREACHED, WINDOWS, place, reason, title, verdict, waits, withheld};
 use crate::text::{count, escape};
 
 /// How many objects are shown open at first.
@@ -69,8 +68,8 @@ struct Page<'r> {
 
 impl Page<'_> {
     fn head(&self) -> String {
-        let deadline =
-            deadline(self.report).map(|deadline| element("p class=\"deadline\"", &text(&deadline)));
+        let deadline = deadline(self.report, self.sections)
+            .map(|deadline| element("p class=\"deadline\"", &text(&deadline)));
         let title = start("Changes of this pull request, by cluster and time");
         let verdict = element("h1", &text(&verdict(self.report)));
         format!("{title}{verdict}{}", deadline.unwrap_or_default())
@@ -134,8 +133,7 @@ impl Page<'_> {
     fn windows(&self) -> String {
         let item = |one: &Notice| {
             let clusters: BTreeSet<&str> = one.clusters.iter().map(String::as_str).collect();
-            let place =
-                one.place.as_ref().map(|place| format!(", <code>{}</code>", text(place))).unwrap_or_default();
+            let place = one.placed(|place| format!("<code>{}</code>", text(place)));
             let (data, names) = (self.runs(&clusters), self.named(clusters.iter().copied()));
             format!("<li data-clusters=\"{data}\">in {names}{place}: {}</li>\n", prose(&one.message))
         };
@@ -153,8 +151,7 @@ impl Page<'_> {
                 true => (String::new(), String::new()),
                 false => (data, format!(" in {names}")),
             };
-            let place =
-                one.place.as_ref().map(|place| format!(", <code>{}</code>", text(place))).unwrap_or_default();
+            let place = one.placed(|place| format!("<code>{}</code>", text(place)));
             let (topic, message, help) = (one.topic.as_str(), prose(&one.message), prose(&one.help));
             format!("<li{data}><strong>{topic}</strong>{names}{place}: {message}<br>To do: {help}</li>\n")
         };

@@ -40,6 +40,15 @@ impl State {
     }
 }
 
+/// Another window than the one that something waits for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OtherWindow {
+    /// Its name; `None` where it has none.
+    pub name: Option<String>,
+    /// Its time zone.
+    pub zone: Option<String>,
+}
+
 /// When a change lands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Landing {
@@ -65,6 +74,8 @@ pub struct Landing {
     pub since: Option<Timestamp>,
     /// The opening that a later merge waits for.
     pub otherwise: Option<Timestamp>,
+    /// The window that opens then, where it is another one.
+    pub other: Option<OtherWindow>,
     /// The first closing, where nothing has closed yet and it lands before.
     pub first_closing: Option<Timestamp>,
     /// Whether it lands outside of its window because it is new, so that nothing suspends it yet.
@@ -95,6 +106,7 @@ impl Landing {
             zone: None,
             deadline: None,
             otherwise: None,
+            other: None,
             since: None,
             first_closing: None,
             outruns: false,
@@ -111,6 +123,12 @@ impl Landing {
     /// Returns the opening that brings it where its window may close too soon.
     pub fn next(&self) -> Option<Timestamp> {
         self.otherwise.filter(|next| self.latest.is_some_and(|latest| latest >= *next))
+    }
+
+    /// Returns the window that it waits for, where another landing waits for another one.
+    pub(super) fn beside(&self, other: &Landing) -> Option<OtherWindow> {
+        let is_same = self.window == other.window && self.zone == other.zone;
+        (!is_same).then(|| OtherWindow { name: self.window.clone(), zone: self.zone.clone() })
     }
 
     /// Adds a reason where there is none yet.
@@ -137,16 +155,14 @@ impl Landing {
         }
         let release = self.release.max(other.release);
         let latest = self.latest.zip(other.latest).map(|(a, b)| a.max(b));
-        let (deadline, otherwise) = match (self.deadline, other.deadline) {
-            (Some(own), Some(of)) if of < own => (other.deadline, other.otherwise),
-            (None, Some(_)) => (other.deadline, other.otherwise),
-            _ => (self.deadline, self.otherwise),
-        };
+        let is_first = other.deadline.is_some_and(|of| self.deadline.is_none_or(|own| of < own));
+        let of = if is_first { &other } else { &self };
+        let (deadline, otherwise, window) = (of.deadline, of.otherwise, of.other.clone());
         let earliest = self.earliest.max(other.earliest);
         let is_later =
             other.earliest > self.earliest || (self.state == State::AtOnce && other.state.is_windowed());
         let decides = if is_later { other } else { self };
-        Landing { earliest, latest, deadline, otherwise, release, ..decides }
+        Landing { earliest, latest, deadline, otherwise, other: window, release, ..decides }
     }
 }
 

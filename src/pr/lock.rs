@@ -20,7 +20,7 @@ impl<'a> Tree<'a> {
     /// Neither controller looks at what is suspended (source-controller and kustomize-controller, `Reconcile`).
     pub(super) fn locked(&self, applier: &Applier<'a>, way: &mut Vec<Key>) -> Option<String> {
         let (one, cluster) = (applier.kustomization?, self.cluster(applier.cluster)?);
-        let former = self.former()?.delivered.named(applier.cluster)?;
+        let former = self.former_cluster(applier.cluster)?;
         let source = cluster.followed(&one.source());
         let was = former.reached(&one.remote, (one.namespace(), one.name()));
         let is_resumed = was.is_some_and(|was| was.value["spec"]["suspend"] == true);
@@ -42,10 +42,24 @@ impl<'a> Tree<'a> {
     /// Returns the Flux Kustomization that brings a source which the tree resumes; `None` where it resumes none.
     pub(super) fn resuming(&self, cluster: &str, source: &SourceId) -> Option<Applier<'a>> {
         let is_suspended = |spec: &Value| spec["suspend"] == true;
-        let (former, cluster) = (self.former()?.delivered.named(cluster)?, self.cluster(cluster)?);
+        let (former, cluster) = (self.former_cluster(cluster)?, self.cluster(cluster)?);
         let is_it = former.source(source).is_some_and(is_suspended)
             && !cluster.source(source).is_some_and(is_suspended);
         cluster.bringer_of(source).filter(|_| is_it).and_then(|by| applier_of(cluster, by))
+    }
+
+    /// Returns the Flux Kustomization that brings the source which another one begins to read and which is new itself.
+    ///
+    /// What reads that source too can't wait for it: it applies its commit by the one that it had.
+    pub(super) fn beginning(&self, applier: &Applier<'a>, source: &SourceId) -> Option<Applier<'a>> {
+        let (one, cluster) = (applier.kustomization?, self.cluster(applier.cluster)?);
+        let former = self.former_cluster(applier.cluster)?;
+        let was = former.reached(&one.remote, (one.namespace(), one.name()));
+        let is_read = was.is_some_and(|was| former.followed(&was.source()).is(source));
+        let is_new = former.source(source).is_none() && cluster.source(source).is_some() && !is_read;
+        let by = cluster.bringer_of(source).filter(|_| is_new)?;
+        let is_own = std::ptr::eq(by, one) || cluster.followed(&by.source()).is(source);
+        applier_of(cluster, by).filter(|_| !is_own)
     }
 
     /// Tells whether Git suspends a Flux Kustomization, or its source.

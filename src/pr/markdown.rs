@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diff::fence;
 use crate::pr::body::body;
+use crate::pr::deadline::{deadline, own_deadlines};
 use crate::pr::footer::footer;
 use crate::pr::inline::{code, plain, prose};
 use crate::pr::naming::Names;
@@ -11,9 +12,7 @@ use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
 use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, sections};
 use crate::pr::withheld::Withheld;
-use crate::pr::words::{
-    CALENDAR, UNREACHED, WINDOWS, deadline, own_deadlines, place, reason, title, verdict, waits, withheld,
-};
+use crate::pr::words::{CALENDAR, UNREACHED, WINDOWS, place, reason, title, verdict, waits, withheld};
 use crate::text::count;
 
 /// The forge that shows it.
@@ -133,7 +132,9 @@ impl Page<'_> {
     fn written(&self, level: Level, left_out: &BTreeSet<(usize, usize)>) -> String {
         let report = self.report;
         let mut text = format!("**{}**\n", verdict(report));
-        text += &deadline(report).map(|deadline| format!("\n**{}**\n", prose(&deadline))).unwrap_or_default();
+        text += &deadline(report, &self.sections)
+            .map(|deadline| format!("\n**{}**\n", prose(&deadline)))
+            .unwrap_or_default();
         text += &self.windows();
         text += &self.table();
         text += &self.groups(level);
@@ -205,7 +206,7 @@ impl Page<'_> {
         }
         let one = |notice: &Notice| {
             let clusters = self.named(notice.clusters.iter().map(String::as_str));
-            let place = notice.place.as_ref().map(|place| format!(", {}", code(place))).unwrap_or_default();
+            let place = notice.placed(code);
             format!("- in {clusters}{place}: {}.\n", prose(&notice.message))
         };
         let all: String = windows.iter().take(MOST_FINDINGS).map(one).collect();
@@ -269,7 +270,7 @@ impl Page<'_> {
     fn notice(&self, notice: &Notice) -> String {
         let clusters = self.named(notice.clusters.iter().map(String::as_str));
         let clusters = if clusters.is_empty() { clusters } else { format!(" in {clusters}") };
-        let place = notice.place.as_ref().map(|place| format!(", {}", code(place))).unwrap_or_default();
+        let place = notice.placed(code);
         let (topic, message, help) = (notice.topic.as_str(), prose(&notice.message), prose(&notice.help));
         format!("- **{topic}**{clusters}{place}: {message}.\n  To do: {help}.\n")
     }

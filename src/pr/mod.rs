@@ -15,6 +15,7 @@ mod body;
 mod brought;
 mod clock;
 mod course;
+mod deadline;
 mod field;
 mod finding;
 mod fold;
@@ -37,6 +38,7 @@ mod report;
 mod reschedule;
 mod schema;
 mod summary;
+mod swept;
 #[cfg(test)]
 mod tests;
 mod text;

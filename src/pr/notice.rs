@@ -12,6 +12,7 @@ use crate::pr::report::Report;
 use crate::pr::summary::{CLUSTER, replace};
 use crate::pr::words::zone_of;
 use crate::schedule::{moment, zone};
+use crate::text::count;
 
 /// By what findings have in common, the position of their notice.
 type Known = BTreeMap<(Topic, [Option<String>; 2], String, String), usize>;
@@ -27,12 +28,25 @@ pub struct Notice {
     pub topic: Topic,
     /// The clusters, in order; none where it is about no cluster.
     pub clusters: Vec<String>,
-    /// The file and the line.
-    pub place: Option<String>,
+    /// The files and the lines; several where `check` says the same of each.
+    pub places: Vec<String>,
     /// What happens.
     pub message: String,
     /// What to do.
     pub help: String,
+}
+
+/// How many places are named.
+const MOST_PLACES: usize = 5;
+
+impl Notice {
+    /// Returns the places behind a comma, each as `written` writes it; nothing where there is none.
+    pub fn placed(&self, written: impl Fn(&str) -> String) -> String {
+        let named = self.places.iter().take(MOST_PLACES).map(|place| format!(", {}", written(place)));
+        let more = self.places.len().saturating_sub(MOST_PLACES);
+        let more = (more > 0).then(|| format!(" and {}", count(more, "more place")));
+        named.chain(more).collect()
+    }
 }
 
 /// What changes windows, and then all else that deserves a look.
@@ -49,21 +63,31 @@ pub fn notices(report: &Report) -> Vec<Notice> {
         let hide = |text: &str| replace(text, &finding.cluster, CLUSTER);
         let place = place(finding).map(|place| hide(&place));
         let (message, help) = (hide(&finding.message), hide(&finding.help));
-        let key = (finding.topic, [place.clone(), finding.zone.clone()], message.clone(), help.clone());
+        // What `check` says of several places alike is told once, with them.
+        let own = place.clone().filter(|_| finding.code.is_none());
+        let key = (finding.topic, [own, finding.zone.clone()], message.clone(), help.clone());
         let position = *known.entry(key).or_insert(found.len());
         match found.get_mut(position) {
-            Some((notice, _)) => notice.clusters.push(finding.cluster.clone()),
+            Some((notice, _)) => {
+                let is_known = finding.cluster.is_empty() || notice.clusters.contains(&finding.cluster);
+                notice.clusters.extend(Some(&finding.cluster).filter(|_| !is_known).cloned());
+                let is_new = |place: &String| !notice.places.contains(place);
+                let place = place.filter(is_new);
+                notice.places.extend(place);
+            }
             None => {
                 let clusters: Vec<String> =
                     Some(&finding.cluster).filter(|name| !name.is_empty()).cloned().into_iter().collect();
-                found.push((Notice { topic: finding.topic, clusters, place, message, help }, finding));
+                let places = place.into_iter().collect();
+                found.push((Notice { topic: finding.topic, clusters, places, message, help }, finding));
             }
         }
     }
     let told = |(notice, finding): (Notice, &Finding)| {
+        let show = |text: &str| replace(text, CLUSTER, &finding.cluster);
         let named = match &notice.clusters[..] {
             [_] | [] => Notice {
-                place: place(finding),
+                places: notice.places.iter().map(|place| show(place)).collect(),
                 message: finding.message.clone(),
                 help: finding.help.clone(),
                 ..notice

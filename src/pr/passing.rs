@@ -5,11 +5,11 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::delivery::{Applier, Hold, Reached, STEP, UNCLOSED};
+use crate::delivery::{Applier, Cluster, Hold, Reached, STEP};
 use crate::pr::arrival::after;
 use crate::pr::course::{Arrival, Course, Opening};
 use crate::pr::gate::Gate;
-use crate::pr::landing::{Landing, State};
+use crate::pr::landing::{Landing, OtherWindow, State};
 use crate::pr::tree::Tree;
 use crate::schedule::{Stretch, moment};
 use crate::spec::exceptions::is_endless;
@@ -20,8 +20,6 @@ const MOST_OPENINGS: usize = 64;
 /// What comes to the window of a Flux Kustomization.
 pub(super) struct Passing<'p> {
     pub(super) arrival: Arrival,
-    /// As [`Course::slack`].
-    pub(super) slack: Option<Duration>,
     /// How long it takes to apply what comes while it is open.
     pub(super) late: Option<Duration>,
     /// Adds to a landing what is told of each.
@@ -38,22 +36,41 @@ impl Tree<'_> {
         hold: &Hold,
         passing: &Passing<'_>,
     ) -> Course {
-        let Passing { arrival, slack, late, told } = passing;
-        let named = self.window_name(applier, hold, arrival.earliest);
+        let Passing { arrival, late, told } = passing;
+        let gate = |at: Timestamp| self.gate(applier.cluster, Some(one), hold, at);
+        let found = gate(arrival.earliest);
+        let name_of = |gate: &Gate| self.window_name(applier, hold, gate);
+        let named = found.as_ref().and_then(name_of);
         let window_of = named.is_none().then(|| match hold {
             Hold::Job(name) => format!("CronJob {name}"),
             Hold::Provider(name) => format!("ResourceSetInputProvider {name}"),
             other => format!("type {}", other.name().unwrap_or_default()),
         });
         let name = named.unwrap_or_else(|| hold.name().unwrap_or_default().to_owned());
-        let gate = |at: Timestamp| self.gate(applier.cluster, Some(one), hold, at);
-        let Some(Gate { times, zone, first_closing, assumed, since, freeze, delay, given, end, tick }) =
-            gate(arrival.earliest)
-        else {
+        let Some(found) = found else {
             let unknown = Landing::unknown(format!("when {} is not known", hold.opening()));
             let release = told(Landing::unknown("")).release;
             return Course::stuck(Landing { window: Some(name), window_of, release, ..unknown });
         };
+        let Gate {
+            times,
+            zone,
+            first_closing,
+            unclosed,
+            assumed,
+            since,
+            freeze,
+            delay,
+            given,
+            end,
+            tick,
+            ..
+        } = found;
+        let next = times.next_close.and_then(gate);
+        let otherwise = next.as_ref().and_then(|next| next.times.next_open);
+        let other = next
+            .filter(|next| next.window != found.window)
+            .map(|next| OtherWindow { name: name_of(&next), zone: next.zone.iana_name().map(str::to_owned) });
         let window = |earliest: Timestamp, latest: Option<Timestamp>| Landing {
             state: State::Window,
             earliest: Some(earliest),
@@ -64,31 +81,39 @@ impl Tree<'_> {
             given: given.clone(),
             zone: zone.iana_name().map(str::to_owned),
             deadline: None,
-            otherwise: times.next_close.and_then(|close| gate(close)?.times.next_open),
+            otherwise,
+            other: other.clone(),
             first_closing,
             since,
             outruns: false,
             release: None,
             reason: None,
         };
-        // The last run in the window has to see it.
-        let seen = if self.is_held(applier) { tick } else { Duration::ZERO };
+        // The last run in the window has to see it, and its Job takes a step.
+        let seen = if self.is_held(applier) { tick.saturating_add(STEP) } else { Duration::ZERO };
+        // What is open has been opened by a Job, and what is not takes one.
+        let opened = |open: Timestamp| {
+            let is_open = times.open && open == arrival.earliest;
+            after(open, if is_open { tick } else { tick.saturating_add(STEP) })
+        };
         // A resumed Flux Kustomization and a new artifact are reconciled at once (kustomize-controller,
-        // `SetupWithManager`).
+        // `SetupWithManager`). What is held at its source goes on reconciling, and may be busy with what it has.
+        let cluster = self.cluster(applier.cluster);
+        let begun = match self.is_held(applier) {
+            true => cluster.and_then(|cluster| cluster.applied_after(applier.spec())),
+            false => cluster.map(Cluster::turn),
+        };
         let sure = |open: Timestamp| {
-            let begins = after(open, tick)?;
+            let begins = opened(open)?;
             match arrival.sure? {
-                at if at <= open => after(begins, STEP),
+                at if at <= open => after(begins, begun?),
                 at => after(after(at, seen)?.max(begins), (*late)?),
             }
         };
         let lands = |open: Timestamp, close: Option<Timestamp>| {
             let sure = sure(open);
             let is_in_time = close.is_none_or(|close| sure.is_some_and(|sure| sure <= close));
-            let latest = until(arrival.latest.map(|at| at.max(open)), *slack);
-            let latest = latest.and_then(|at| after(at, tick)).map(|at| sure.map_or(at, |sure| sure.max(at)));
-            let latest = latest.filter(|_| sure.is_some());
-            is_in_time.then(|| (latest.map(|at| close.map_or(at, |close| at.min(close))), sure, close))
+            is_in_time.then_some((sure, close))
         };
         // Else it may come too late for this opening.
         let later = || {
@@ -106,8 +131,8 @@ impl Tree<'_> {
         let opens = |open: Timestamp| {
             let first = lands(open, times.next_close);
             let is_sure = first.is_some();
-            let (latest, sure, close) = first.or_else(later).unwrap_or_default();
-            let landing = window(open, latest);
+            let (sure, close) = first.or_else(later).unwrap_or_default();
+            let landing = window(open, sure);
             let landing = match is_sure {
                 true => landing,
                 false => landing.because(format!("the window may close before {last}")),
@@ -116,9 +141,9 @@ impl Tree<'_> {
             let chain = chain.map(|(chain, late)| (chain + seen).max(tick).saturating_add(late));
             let mut holds = arrival.holds.clone();
             holds.insert(hold.clone());
-            let (from, first) = (after(open, tick), times.next_close);
+            let (from, first) = (opened(open), times.next_close);
             let opening = Opening { close: first, sure: close, chain, from, holds };
-            Course { landing, sure, chain, slack: *slack, opening: Some(opening) }
+            Course { landing, sure, chain, opening: Some(opening) }
         };
         let course = match (times.open, times.next_open) {
             (true, _) => opens(arrival.earliest),
@@ -159,8 +184,8 @@ impl Tree<'_> {
             Some(why) => landing.because(format!("{why}, which waits for another window")),
             None => landing,
         };
-        let landing = match first_closing {
-            Some(_) => landing.because(UNCLOSED),
+        let landing = match unclosed {
+            Some(why) => landing.because(why),
             None => landing,
         };
         let landing = told(match assumed {
@@ -169,11 +194,6 @@ impl Tree<'_> {
         });
         Course { landing, ..course }
     }
-}
-
-/// Returns an instant so long after another one.
-pub(super) fn until(start: Option<Timestamp>, interval: Option<Duration>) -> Option<Timestamp> {
-    start.zip(interval).and_then(|(at, interval)| after(at, interval))
 }
 
 /// Names a freeze by its end and its reason.

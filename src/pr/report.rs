@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::delivery::{Applier, Change, Comparison, Kind, Reached, Scopes};
+use crate::delivery::{Applier, Change, Comparison, Kind, Part, Reached, Scopes};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::pr::behind::{Behind, Files};
@@ -12,6 +12,7 @@ use crate::pr::field::{Field, fields, masked, shown};
 use crate::pr::finding::{Finding, Standards, Told, findings as found};
 use crate::pr::landing::{Landing, State};
 use crate::pr::refusal::{Refusal, refused};
+use crate::pr::swept::Swept;
 use crate::pr::train::Train;
 use crate::pr::unreached::unreached;
 use crate::pr::unread::unread;
@@ -132,11 +133,12 @@ pub struct Question<'a> {
 
 /// Compares two trees and says when each difference lands.
 pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer) -> Report {
-    let comparison = Comparison::new(clock.before.world, clock.after.world, renderer);
+    let comparison = Comparison::staged(clock.before.world, clock.after.world, renderer);
     let mut files = Files::new(clock.before.world, clock.after.world, &comparison);
     let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair)).collect();
     let by_values: Vec<Option<Landing>> =
         comparison.pairs.iter().map(|pair| clock.lands_by_values(pair)).collect();
+    let swept = Swept::of(clock, &comparison, &landings);
     let all = comparison.changes.iter().chain(&comparison.built);
     let snapshots = [clock.before.world.snapshot, clock.after.world.snapshot];
     let scopes = Scopes::of(&snapshots, all.map(|change| &change.id));
@@ -145,11 +147,11 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
             let landing = landings.get(change.pair())?;
             let values = by_values.get(change.pair()).and_then(Option::as_ref);
             let landing = match values.filter(|_| change.is_by_values) {
-                Some(values) if change.is_substituted => values.clone(),
+                Some(values) if change.is_substituted && change.before.is_some() => values.clone(),
                 Some(values) => landing.clone().and(values.clone()),
                 None => landing.clone(),
             };
-            line(clock, &comparison, landing, change, &mut files)
+            line(clock, (&comparison, &swept), landing, change, &mut files)
         };
         let placed =
             |line: Line| Line { id: scopes.placed(&line.id), built: scopes.placed(&line.built), ..line };
@@ -187,23 +189,25 @@ fn is_forced(object: &Value) -> bool {
 
 fn line(
     clock: &Clock<'_>,
-    comparison: &Comparison<'_>,
+    (comparison, swept): (&Comparison<'_>, &Swept),
     lands: Landing,
     change: &Change,
     files: &mut Files<'_>,
 ) -> Option<Line> {
     let kind = change.kind();
     let pair = comparison.pairs.get(change.pair())?;
-    let by = if kind == Kind::Deleted { &pair.before } else { &pair.after };
+    // The newer spec takes away what leaves the files.
+    let is_older = kind == Kind::Deleted && pair.part != Part::Files;
+    let by = if is_older { &pair.before } else { &pair.after };
     let by = by.as_ref()?;
     let object = change.object()?;
     let from = change.before.as_ref().filter(|_| kind == Kind::Moved);
     let from = from.and_then(|(old, _)| comparison.pairs.get(*old)?.before.as_ref()).map(By::of);
     let lands = match kind {
-        Kind::Deleted => clock.deletes(pair, &object.value, &lands),
+        Kind::Deleted => swept.with(comparison, change, clock.deletes(pair, &object.value, &lands)),
         _ => lands,
     };
-    let tree = if kind == Kind::Deleted { &clock.before } else { &clock.after };
+    let tree = if is_older { &clock.before } else { &clock.after };
     let differing = match (&change.before, &change.after) {
         (Some((_, old)), Some((_, new))) => masked(&new.value, fields(&old.value, &new.value)),
         _ => Vec::new(),

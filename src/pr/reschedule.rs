@@ -20,15 +20,17 @@ impl Clock<'_> {
         else {
             return landing;
         };
+        // The gate goes by what it has, whatever the spec says.
+        if self.after.is_otherwise(new) && jobs_are_same(self, old, new) {
+            return landing.because(STALE);
+        }
         // What nothing has closed yet is told so already.
         if was.is_same(&is) || landing.first_closing.is_some() {
             return landing;
         }
         let former = self.before.applied(old, self.now);
         // What only the spec says, no CronJob knows.
-        let jobs = [(&self.before, old), (&self.after, new)]
-            .map(|(tree, applier)| tree.world.model.closings.of(applier.cluster));
-        if self.after.spec.is_some() && jobs[0] == jobs[1] {
+        if self.after.spec.is_some() && jobs_are_same(self, old, new) {
             return former.because(STALE);
         }
         let arrives = self.after.jobs_arrive(new, self.now);
@@ -56,9 +58,12 @@ impl Clock<'_> {
         let is_former = is_by_old && landing.earliest.is_none_or(|own| former.earliest < Some(own));
         // The new windows have come until the opening after that.
         let is_apart = is_former && landing.earliest.zip(former.latest).is_some_and(|(own, last)| own > last);
-        let otherwise = if is_apart { landing.earliest } else { landing.otherwise };
+        let (otherwise, other) = match is_apart {
+            true => (landing.earliest, landing.beside(&former)),
+            false => (landing.otherwise, landing.other.clone()),
+        };
         let decides = if is_former { former } else { landing };
-        Landing { latest, deadline, otherwise, reason: Some(BOTH.to_owned()), ..decides }
+        Landing { latest, deadline, otherwise, other, reason: Some(BOTH.to_owned()), ..decides }
     }
 
     /// Widens a landing by the spec that a Flux Kustomization has until the new one of the same commit comes, where another
@@ -86,6 +91,13 @@ impl Clock<'_> {
             Some(_) => Landing { latest: landing.latest, reason: Some(why), ..former },
         }
     }
+}
+
+/// Tells whether the CronJobs of a cluster are the same before and after.
+fn jobs_are_same(clock: &Clock<'_>, old: &Applier<'_>, new: &Applier<'_>) -> bool {
+    let [was, is] = [(&clock.before, old), (&clock.after, new)]
+        .map(|(tree, applier)| tree.world.model.closings.of(applier.cluster));
+    was == is
 }
 
 /// Tells whether a Flux Kustomization reads the same source before and after.

@@ -2,21 +2,20 @@
 
 use crate::diagnostic::clean;
 use crate::pr::body::{body, safe};
+use crate::pr::deadline::{deadline, own_deadlines};
 use crate::pr::footer::footer;
 use crate::pr::naming::Names;
 use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
 use crate::pr::summary::{legend, sections};
-use crate::pr::words::{
-    CALENDAR, UNREACHED, WINDOWS, deadline, own_deadlines, place, reason, title, verdict, waits, withheld,
-};
+use crate::pr::words::{CALENDAR, UNREACHED, WINDOWS, place, reason, title, verdict, waits, withheld};
 use crate::text::count;
 
 /// Writes a report as lines: the verdict, the deadline, then what lands when, then findings, then what was compared.
 pub fn text(report: &Report) -> String {
     let mut lines = vec![verdict(report)];
-    lines.extend(deadline(report));
     let (sections, notices) = (sections(report), notices(report));
+    lines.extend(deadline(report, &sections));
     let names = Names::new(&sections, &notices, report.now);
     let legend = legend(&sections, &notices);
     let [windows, others] = parted(notices);
@@ -95,6 +94,6 @@ pub fn text(report: &Report) -> String {
 fn told(notice: &Notice, names: &Names) -> String {
     let clusters = names.of(notice.clusters.iter().map(String::as_str), str::to_owned);
     let clusters = if clusters.is_empty() { clusters } else { format!(" in {clusters}") };
-    let place = notice.place.as_ref().map(|place| format!(", {place}")).unwrap_or_default();
+    let place = notice.placed(str::to_owned);
     format!("{clusters}{place}: {}", notice.message)
 }

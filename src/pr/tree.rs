@@ -31,6 +31,8 @@ pub struct Tree<'a> {
     sides: Sides,
     /// What the files of the tree that it takes the place of mean.
     former: Option<&'a Model>,
+    /// The names that its clusters had there, where these are others.
+    names: BTreeMap<&'a str, &'a str>,
     /// What nothing has closed yet, or may not have.
     pub(super) begun: BTreeMap<Key, Begun>,
 }
@@ -47,6 +49,7 @@ impl<'a> Tree<'a> {
             schedules: spec.and_then(|spec| Schedules::new(spec).ok()).unwrap_or_default(),
             sides: spec.map(|spec| Sides::of(spec, world.model)).unwrap_or_default(),
             former: None,
+            names: BTreeMap::new(),
             begun: BTreeMap::new(),
         }
     }
@@ -66,6 +69,13 @@ impl<'a> Tree<'a> {
         self
     }
 
+    /// Takes the windows as the gates of the tree keep them at about an instant, whatever its spec says otherwise.
+    #[must_use]
+    pub fn by_its_gates(self, at: Timestamp) -> Tree<'a> {
+        let schedules = self.spec.and_then(|spec| Schedules::in_git(spec, self.world.model, at).ok());
+        Tree { schedules: schedules.unwrap_or_default(), ..self }
+    }
+
     /// As [`with_history`](Tree::with_history), of a tree that takes the place of another one at an instant: what is closed
     /// there stays closed, and what only this one closes it closes later.
     #[must_use]
@@ -73,20 +83,19 @@ impl<'a> Tree<'a> {
         self.former = Some(older.world.model);
         let known: BTreeSet<Key> = older.closed().map(|(key, ..)| key).collect();
         let names = counterparts(older.world.model, self.world.model);
-        let names: BTreeMap<&str, &str> = names.into_iter().map(|(old, new)| (new, old)).collect();
-        let former = |(cluster, target): &Key| {
-            let old = names.get(cluster.as_str()).copied().unwrap_or(cluster);
-            (old.to_owned(), target.clone())
-        };
+        self.names = names.into_iter().map(|(old, new)| (new, old)).collect();
+        let former = |(cluster, target): &Key| (self.former_name(cluster).to_owned(), target.clone());
         let begun = |key: &Key, job: &BuiltJob| {
             let key = former(key);
             match known.contains(&key) {
                 true => older.begun.get(&key).map(|begun| begun.by(job)),
-                false => Some(Begun::coming(job, at)),
+                // What is held at its source is closed before.
+                false => Some(Begun::coming(job, at)).filter(|_| job.held.is_none()),
             }
         };
-        self.begun =
+        let begun =
             self.closed().filter_map(|(key, _, job)| Some((key.clone(), begun(&key, job)?))).collect();
+        self.begun = begun;
         self
     }
 
@@ -100,14 +109,14 @@ impl<'a> Tree<'a> {
         }))
     }
 
-    /// Returns the Flux Kustomizations that jobs close, each with the job; what is held at its source is closed before.
+    /// Returns the Flux Kustomizations that jobs close or hold, each with the job.
     fn closed(&self) -> impl Iterator<Item = (Key, Applier<'a>, &'a BuiltJob)> {
         let model = self.world.model;
         let all =
             model.delivered.all.iter().flat_map(|own| own.kustomizations.iter().map(move |one| (own, one)));
         all.filter(|(_, one)| one.remote.is_empty()).filter_map(|(own, one)| {
             let key = (own.name.clone(), self.target(one));
-            let job = model.closings.running(&key.0, &key.1).filter(|job| job.held.is_none())?;
+            let job = model.closings.running(&key.0, &key.1)?;
             Some((key, applier_of(own, one)?, job))
         })
     }
@@ -123,7 +132,7 @@ impl<'a> Tree<'a> {
     }
 
     fn schedule_of(&self, applier: Applier<'a>) -> Option<Cow<'_, GateSchedule>> {
-        self.schedule(applier.cluster, &self.hold(&applier)?)
+        self.schedule(applier.cluster, applier.kustomization, &self.hold(&applier)?)
     }
 
     /// Returns the schedules of the spec.
@@ -182,10 +191,7 @@ impl<'a> Tree<'a> {
 
     /// Tells whether Git suspends a source of a cluster, so that it is not fetched.
     pub(super) fn is_paused(&self, cluster: &str, source: &SourceId) -> bool {
-        let is_it = |model: &Model| {
-            let spec = model.delivered.named(cluster).and_then(|own| own.source(source));
-            spec.is_some_and(|spec| spec["suspend"] == true)
-        };
+        let is_it = |model: &Model| model.delivered.named(cluster).is_some_and(|own| own.is_paused(source));
         is_it(self.world.model) && self.former.is_none_or(is_it)
     }
 
@@ -207,9 +213,8 @@ impl<'a> Tree<'a> {
 
     /// Returns the Flux Kustomization that applies another one.
     pub(super) fn parent(&self, applier: &Applier<'_>) -> Option<Applier<'a>> {
-        let one = applier.kustomization?;
-        let (namespace, name) = one.applied_by.as_ref()?;
-        self.find(applier.cluster, &one.remote, (namespace, name))
+        let cluster = self.cluster(applier.cluster)?;
+        applier_of(cluster, cluster.parent(applier.kustomization?)?)
     }
 
     /// As [`parent`](Tree::parent); of one that a FluxInstance makes, the Flux Kustomization that applies that.
@@ -217,9 +222,32 @@ impl<'a> Tree<'a> {
         self.parent(applier).or_else(|| self.instance_of(applier))
     }
 
-    /// Returns what the files of the tree mean that it takes the place of.
-    pub(super) fn former(&self) -> Option<&'a Model> {
-        self.former
+    /// Returns the name that a cluster had in that tree.
+    fn former_name<'n>(&self, cluster: &'n str) -> &'n str
+    where
+        'a: 'n,
+    {
+        self.names.get(cluster).copied().unwrap_or(cluster)
+    }
+
+    /// Returns what a cluster of that tree is.
+    pub(super) fn cluster_now(&self, former: &str) -> Option<&'a Cluster> {
+        let renamed = self.names.iter().find(|(_, old)| **old == former);
+        self.cluster(renamed.map_or(former, |(new, _)| new))
+    }
+
+    /// Returns what a cluster was in that tree.
+    pub(super) fn former_cluster(&self, cluster: &str) -> Option<&'a Cluster> {
+        self.former?.delivered.named(self.former_name(cluster))
+    }
+
+    /// Tells whether that tree has no such Flux Kustomization, so that something has to bring it first.
+    pub(super) fn is_new(&self, applier: &Applier<'_>) -> bool {
+        let (remote, namespace, name) = applier.key();
+        let was = self
+            .former_cluster(applier.cluster)
+            .and_then(|former| former.reached(remote, (namespace, name)).filter(|was| was.path.is_some()));
+        self.former.is_some() && applier.kustomization.is_some() && was.is_none()
     }
 
     /// Returns how the object of a Flux Kustomization itself comes to be applied.
@@ -253,8 +281,7 @@ impl<'a> Tree<'a> {
 
     /// Tells whether a Flux Kustomization waits at its source, and is not suspended.
     pub(super) fn is_held(&self, applier: &Applier<'_>) -> bool {
-        let own = applier.kustomization.zip(self.cluster(applier.cluster));
-        own.is_some_and(|(one, cluster)| cluster.is_held(&cluster.fetched(&one.source())))
+        applier.is_held(self.world.model)
     }
 }
 

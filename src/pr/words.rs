@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::delivery::{Cause, Release, UNTIL_FIRST};
+use crate::delivery::Cause;
+use crate::pr::deadline::until;
 use crate::pr::finding::Topic;
 use crate::pr::landing::{Landing, State};
 use crate::pr::report::{Line, Report};
@@ -13,7 +14,7 @@ use crate::pr::summary::Section;
 use crate::pr::train::Train;
 use crate::pr::withheld::Withheld;
 use crate::schedule::{moment, zone};
-use crate::spec::exceptions::is_endless;
+use crate::spec::exceptions::{UNTIL_REMOVED, is_endless};
 use crate::text::{count, length};
 
 /// What stands above the windows, freezes and overrides that change.
@@ -120,16 +121,38 @@ fn unsaid(report: &Report) -> Vec<String> {
 
 /// Says when a section lands, as a heading.
 pub fn when(section: &Section, merged: Timestamp) -> String {
+    let first = first_closing(&section.lands).map(|first| format!(" ({first})"));
+    format!("{}{}", between(section, merged), first.unwrap_or_default())
+}
+
+/// As [`when`], without the first closing.
+fn between(section: &Section, merged: Timestamp) -> String {
     match section.is_kept {
         true => "kept, Flux does not delete it".to_owned(),
-        false => heading(&section.lands, merged),
+        false => timed(&section.lands, section.soonest, merged),
     }
+}
+
+/// Says when the window closes that nothing has closed yet, where it lands before.
+fn first_closing(lands: &Landing) -> Option<String> {
+    let closing = lands.first_closing.filter(|_| lands.state == State::Window)?;
+    let window = match (&lands.window_of, &lands.window) {
+        (Some(of), _) => format!("the window of {of}"),
+        (None, Some(name)) => format!("window {name}"),
+        (None, None) => "its window".to_owned(),
+    };
+    Some(format!("{window} first closes {}", local(lands, closing)))
 }
 
 /// Says when something lands that is merged at `merged`, as a heading.
 ///
 /// What lands at once is told by how long it takes, so that the words stay the same from one run to the next.
 pub fn heading(lands: &Landing, merged: Timestamp) -> String {
+    timed(lands, lands.latest, merged)
+}
+
+/// As [`heading`], of what lands within several times, of which `soonest` is the first.
+fn timed(lands: &Landing, soonest: Option<Timestamp>, merged: Timestamp) -> String {
     let window = match (&lands.given, &lands.window_of, &lands.window) {
         (Some(given), ..) => format!(" (override: {})", given.reason),
         (None, Some(of), _) => format!(" (window of {of})"),
@@ -138,7 +161,11 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
     };
     // The windows decide what is not released at the merge, and else its release.
     let within = |start: Timestamp| {
-        let length = |at: Timestamp| length(at.duration_since(start).unsigned_abs());
+        let own = |at: Timestamp| length(at.duration_since(start).unsigned_abs());
+        let length = |at: Timestamp| match soonest.map(own) {
+            Some(soonest) if soonest != own(at) => span(&soonest, &own(at)),
+            _ => own(at),
+        };
         match (lands.latest, lands.release) {
             (Some(at), None) => format!(", within {}", length(at)),
             (Some(at), Some(release)) if start == merged => {
@@ -150,23 +177,23 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
         }
     };
     let next = lands.next();
+    // The opening after that may be of another window.
+    let (here, there) = match &lands.other {
+        Some(_) => (window.as_str(), ""),
+        None => ("", window.as_str()),
+    };
     match (lands.state, lands.earliest) {
         (State::AtOnce, _) => format!("at once{}", within(merged)),
-        (State::Window, Some(from)) if lands.first_closing.is_some() && from <= merged => {
-            let first = lands.first_closing.map(|at| format!(", {}", local(lands, at))).unwrap_or_default();
-            match next {
-                Some(next) => {
-                    format!(
-                        "at once, {UNTIL_FIRST}{first}, or from {}{window}{}",
-                        local(lands, next),
-                        within(next)
-                    )
-                }
-                None => format!("at once, {UNTIL_FIRST}{first}{window}{}", within(merged)),
+        (State::Window, Some(from)) if lands.first_closing.is_some() && from <= merged => match next {
+            Some(next) => {
+                format!("at once{here} or from {}{there}{}", following(lands, next), within(next))
             }
-        }
+            None => format!("at once{}", within(merged)),
+        },
         (State::Window, Some(from)) if from <= merged => match next {
-            Some(next) => format!("at once or from {}{window}{}", local(lands, next), within(next)),
+            Some(next) => {
+                format!("at once{here} or from {}{there}{}", following(lands, next), within(next))
+            }
             None => format!("at once, while its window is open{window}{}", within(merged)),
         },
         (State::Window | State::Frozen, Some(from)) => {
@@ -174,9 +201,9 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
             match next {
                 Some(next) => {
                     format!(
-                        "{} or from {}{window}{freeze}{}",
+                        "{}{here} or from {}{there}{freeze}{}",
                         local(lands, from),
-                        local(lands, next),
+                        following(lands, next),
                         within(next)
                     )
                 }
@@ -185,8 +212,8 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
         }
         (State::Frozen, None) => {
             let freeze = lands.freeze.as_ref().filter(|freeze| !is_endless(freeze.interval));
-            let until = freeze.map(|freeze| format!(" until {}", local(lands, freeze.interval.close)));
-            format!("{HELD}{}", until.unwrap_or_else(|| " until it is removed".to_owned()))
+            let until = freeze.map(|freeze| format!("until {}", local(lands, freeze.interval.close)));
+            format!("{HELD} {}", until.as_deref().unwrap_or(UNTIL_REMOVED))
         }
         (State::Window | State::Unknown, _) => {
             format!("at a time that Git does not say{window}")
@@ -195,11 +222,38 @@ pub fn heading(lands: &Landing, merged: Timestamp) -> String {
     }
 }
 
+/// Writes two lengths of time as one; the unit stands once.
+fn span(least: &str, most: &str) -> String {
+    let parts =
+        |length: &'_ str| length.split_once(' ').map(|(number, unit)| (number.to_owned(), unit.to_owned()));
+    match (parts(least), parts(most)) {
+        (Some((number, unit)), Some((_, of))) if unit == of && !unit.contains(' ') => {
+            format!("{number} to {most}")
+        }
+        _ => format!("{least} to {most}"),
+    }
+}
+
+/// What is told of a landing, and whether it is too late for it.
+pub(super) type Told = (Vec<Option<String>>, Option<bool>);
+
+/// Returns all that is told of a landing but for the minutes that it takes: what differs otherwise is one to people.
+pub(super) fn told(lands: &Landing, merged: Timestamp) -> Told {
+    let is_late = lands.deadline.map(|deadline| deadline <= merged);
+    let until = |deadline| until(&Landing { deadline: Some(deadline), ..lands.clone() }, merged);
+    let next = lands.next();
+    // No time at all, or one that is not known, is another thing than some minutes.
+    let latest = lands.latest.map(|_| next.or(lands.earliest).unwrap_or(merged));
+    let heading = heading(&Landing { latest, ..lands.clone() }, merged);
+    (vec![Some(heading), first_closing(lands), reason(lands), until(merged)], is_late)
+}
+
 /// Returns the title of a section: when, and how many objects.
 pub fn title(section: &Section, merged: Timestamp) -> String {
-    let when = when(section, merged);
+    let when = between(section, merged);
     let (first, rest) = when.split_at(when.chars().next().map_or(0, char::len_utf8));
-    format!("{}{rest}: {}", first.to_uppercase(), count(section.objects(), "object"))
+    let closing = first_closing(&section.lands).map(|closing| format!(" ({closing})")).unwrap_or_default();
+    format!("{}{rest}: {}{closing}", first.to_uppercase(), count(section.objects(), "object"))
 }
 
 /// Says why something lands then, or what is taken for granted.
@@ -210,63 +264,19 @@ pub fn reason(lands: &Landing) -> Option<String> {
 }
 
 /// Writes an instant in the zone of the window.
-fn local(lands: &Landing, at: Timestamp) -> String {
-    moment(at, &lands.zone.as_deref().and_then(|name| zone::parse(name).ok()).unwrap_or(TimeZone::UTC))
+pub(super) fn local(lands: &Landing, at: Timestamp) -> String {
+    in_zone(lands.zone.as_deref(), at)
 }
 
-/// Says until when to merge, and what comes otherwise; `None` where nothing waits.
-///
-/// Of several deadlines the first one is told, and [`own_deadlines`] tells that of each landing time.
-pub fn deadline(report: &Report) -> Option<String> {
-    let all = deadlines(report);
-    match (&report.deadline, all.len()) {
-        (Some(first), 2..) => Some(format!(
-            "{} before {} to reach every opening; each landing time has its own deadline.",
-            first.release.map_or("Merge", Release::order),
-            local(first, first.deadline?)
-        )),
-        (None, 2..) => {
-            Some("Too late for the openings of now; each landing time says what comes next.".to_owned())
-        }
-        _ => all.into_iter().next(),
-    }
+fn in_zone(zone: Option<&str>, at: Timestamp) -> String {
+    moment(at, &zone.and_then(|name| zone::parse(name).ok()).unwrap_or(TimeZone::UTC))
 }
 
-/// Says until when to merge what lands at each of some times; nothing where all have the same deadline.
-pub fn own_deadlines(sections: &[Section], report: &Report) -> Vec<Option<String>> {
-    let own = sections.iter().map(|section| until(&section.lands, report.now));
-    let has_several = deadlines(report).len() > 1;
-    own.map(|until| until.filter(|_| has_several)).collect()
-}
-
-fn deadlines(report: &Report) -> BTreeSet<String> {
-    let distinct: BTreeSet<&Landing> = report.changes.iter().map(|line| &line.lands).collect();
-    distinct.into_iter().filter_map(|lands| until(lands, report.now)).collect()
-}
-
-fn until(lands: &Landing, merged: Timestamp) -> Option<String> {
-    let deadline = lands.deadline?;
-    let name = lands.window.as_deref().unwrap_or_default();
-    let window =
-        lands.window_of.as_ref().map_or_else(|| format!("window {name}"), |of| format!("the window of {of}"));
-    let (aim, kind) = match (lands.first_closing, &lands.given) {
-        (Some(_), _) => ("land before the first closing".to_owned(), String::new()),
-        (None, Some(given)) => {
-            (format!("reach the override ({})", given.reason), format!(" of the override ({})", given.reason))
-        }
-        (None, None) => (format!("reach {window}"), format!(" of {window}")),
-    };
-    if deadline <= merged {
-        let next = lands.otherwise.map(|at| format!("; the next one is {}", local(lands, at)));
-        let next = next.unwrap_or_default();
-        return Some(match lands.first_closing {
-            Some(_) => format!("Too late to surely land before the first closing{next}."),
-            None => format!("Too late for this opening{kind}: it may close before the change lands{next}."),
-        });
-    }
-    let otherwise = lands.otherwise.map(|at| format!("; the opening after that is {}", local(lands, at)));
-    let order = lands.release.map_or("Merge", Release::order);
-    Some(format!("{order} before {} to {aim}{}.", local(lands, deadline), otherwise.unwrap_or_default()))
+/// Writes the instant of the opening after that, in the zone of its window, and names that where it is another one.
+pub(super) fn following(lands: &Landing, at: Timestamp) -> String {
+    let Some(other) = &lands.other else { return local(lands, at) };
+    let name = other.name.as_ref().map(|name| format!(" ({name})")).unwrap_or_default();
+    format!("{}{name}", in_zone(other.zone.as_deref(), at))
 }
 
 /// Says what waits for an opening already.
@@ -274,14 +284,18 @@ pub fn waits(train: &Train) -> String {
     let superseded = train.waiting.iter().filter(|one| one.is_superseded).count();
     let never = match superseded {
         0 => String::new(),
-        number => format!(" This pull request changes {number} of them again, before they land."),
+        number => format!(" This pull request changes {number} of these objects again, before they land."),
     };
+    let (objects, commits) = (train.waiting.len(), train.commits.len());
+    // Which of the commits change these objects is not known.
     format!(
-        "{} in {} already wait for {}, from {} since {}.{never}",
-        count(train.waiting.len(), "object"),
+        "{} in {} {} for {}. {} {} merged since it closed at {}.{never}",
+        count(objects, "object"),
         count(train.clusters.len(), "cluster"),
+        if objects == 1 { "waits" } else { "wait" },
         train.window,
-        count(train.commits.len(), "commit"),
+        count(commits, "commit"),
+        if commits == 1 { "was" } else { "were" },
         moment(train.since, &TimeZone::UTC)
     )
 }

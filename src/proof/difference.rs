@@ -47,7 +47,9 @@ pub fn differences(
             }
             for (_, value) in now.iter().filter(|(_, value)| !values.iter().any(|(_, old)| old == value)) {
                 let mut fields = Vec::new();
-                proof::differences(id, "", values.first().map(|(_, old)| *old), Some(value), &mut fields);
+                if let Some((_, old)) = values.first() {
+                    proof::differences(id, old, value, &mut fields);
+                }
                 fields.into_iter().for_each(&mut add);
             }
         }

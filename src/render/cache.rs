@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn what_was_used_least_recently_goes() {
         let folder = tempfile::tempdir().unwrap();
-        let request = |name: &str| Request::folder(RepoPath::parse(name).unwrap());
+        let request = |name: &str| Request::base(RepoPath::parse(name).unwrap());
         let answer = vec![b' '; 1000];
         for (age, name) in ["new", "old", "older"].into_iter().enumerate() {
             let cache = Cache::at(folder.path());
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn only_so_many_builds_of_one_request_are_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let request = Request::folder(RepoPath::top());
+        let request = Request::base(RepoPath::top());
         let cache = Cache::at(folder.path());
         for number in 0..2 * VARIANTS {
             let mut snapshot = Snapshot::default();

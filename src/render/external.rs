@@ -8,13 +8,14 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tempfile::TempDir;
 
 use crate::path::RepoPath;
 use crate::render::output::{read, take_origin};
 use crate::render::tree::{Found, Tree};
 use crate::render::{LATE, Object, Origin, RenderError, Renderer, Request};
+use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{Entry, Snapshot};
 
 /// How often it is looked whether the tool has ended.
@@ -139,7 +140,13 @@ impl External {
     }
 
     fn one(&self, room: &Room, tree: &Tree, request: &Request) -> Result<Vec<Object>, String> {
-        if request.fields().is_some() {
+        // Where nothing is set it builds what the controller does, but refuses a list that only that can read.
+        let has_list = || {
+            let mut files = FILE_NAMES.into_iter().filter_map(|name| request.path.join(name).ok());
+            files.any(|file| matches!(tree.find(file.as_str()), Found::File(..)))
+        };
+        let says_nothing = |fields: &Value| fields.as_object().is_some_and(Map::is_empty);
+        if request.fields().is_some_and(|fields| !says_nothing(fields) || !has_list()) {
             return Err(
                 "the fields of a Flux Kustomization can be built by the embedded kustomize only".to_owned()
             );

@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_build_with_origins_answers_for_one_without_and_only_then() {
-        let plain = Request::folder(RepoPath::parse("a").unwrap());
+        let plain = Request::base(RepoPath::parse("a").unwrap());
         let marked = plain.clone().with_origins();
         let mut memo = Memo::default();
         memo.remember(&tree("one"), &marked, built(Ok(vec![object()]), false));
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn what_does_not_build_has_no_origins_to_be_built_for() {
-        let plain = Request::folder(RepoPath::parse("a").unwrap());
+        let plain = Request::base(RepoPath::parse("a").unwrap());
         let error = Err(RenderError { message: "no".to_owned() });
         let mut memo = Memo::default();
         memo.remember(&tree("one"), &plain, built(error.clone(), false));
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_twin_is_known_where_the_renderer_says_so() {
-        let alone = Request::folder(RepoPath::parse("a").unwrap());
+        let alone = Request::base(RepoPath::parse("a").unwrap());
         let flux = Request::flux(alone.path.clone(), &json!({"interval": "1m"}));
         let other = Request::flux(alone.path.clone(), &json!({"namePrefix": "a-"}));
         let mut memo = Memo::default();
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_build_of_another_run_is_not_one_of_this() {
-        let plain = Request::folder(RepoPath::parse("a").unwrap());
+        let plain = Request::base(RepoPath::parse("a").unwrap());
         let mut memo = Memo::default();
         memo.remember(&tree("one"), &plain, Built { is_kept: true, ..built(Ok(Vec::new()), false) });
         assert_eq!(memo.recall(&tree("one"), &plain, AllRuns), Some(Ok(Vec::new())));

@@ -35,6 +35,7 @@ pub use external::{External, Tool};
 #[cfg(test)]
 pub use nothing::Nothing;
 pub use on_demand::OnDemand;
+pub use output::{ORIGIN, without_origin};
 pub use progress::Progress;
 pub use request::{Request, build_fields};
 pub use sandbox::Limits;

@@ -1,5 +1,6 @@
 //! Reads what `kustomize build` prints.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle};
@@ -121,16 +122,33 @@ fn number(text: &str) -> Option<Number> {
 }
 
 /// The annotation by which kustomize tells origins.
-const ORIGIN: &str = "config.kubernetes.io/origin";
+pub const ORIGIN: &str = "config.kubernetes.io/origin";
 
-/// Takes the origin annotation off an object, and its annotations where none are left.
-pub(super) fn take_origin(object: &mut Value) -> Option<HashMap<String, String>> {
+/// Gives an object without the origin annotation, which says where its file lies and nothing else. kustomize-controller
+/// lets kustomize set it where a list has no `resources` (fluxcd/pkg/kustomize, `Generator.GenerateManifest`).
+pub fn without_origin(object: &Value) -> Cow<'_, Value> {
+    if object["metadata"]["annotations"].get(ORIGIN).is_none() {
+        return Cow::Borrowed(object);
+    }
+    let mut object = object.clone();
+    take(&mut object);
+    Cow::Owned(object)
+}
+
+/// Takes the annotation off an object, and its annotations where none are left.
+fn take(object: &mut Value) -> Option<Value> {
     let metadata = object.get_mut("metadata")?.as_object_mut()?;
     let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
     let text = annotations.remove(ORIGIN)?;
     if annotations.is_empty() {
         metadata.remove("annotations");
     }
+    Some(text)
+}
+
+/// Takes the origin annotation off an object, and its annotations where none are left; gives what it said.
+pub(super) fn take_origin(object: &mut Value) -> Option<HashMap<String, String>> {
+    let text = take(object)?;
     let origin = read(text.as_str()?).ok()?.into_iter().next()?;
     let mut fields = HashMap::new();
     for name in ["path", "repo", "configuredIn"] {

@@ -17,24 +17,26 @@ pub struct Request {
 }
 
 impl Request {
-    /// Asks for a folder as kustomize alone builds it, without origins.
-    pub fn folder(path: RepoPath) -> Request {
+    /// Asks for a folder as kustomize alone builds it, without origins: a base, a component, or what a list takes in.
+    ///
+    /// kustomize refuses a list that holds nothing, and one with a field that it does not know.
+    pub fn base(path: RepoPath) -> Request {
         Request { path, origins: false, flux: None }
+    }
+
+    /// Asks for a folder as [`flux`](Request::flux) does for a Flux Kustomization without any field: what an entry point,
+    /// a side or a root delivers.
+    pub fn delivered(path: RepoPath) -> Request {
+        Request::flux(path, &Value::Null)
     }
 
     /// Asks for a folder as kustomize-controller builds it for a Flux Kustomization with this `spec`;
     /// `postBuild` stays text.
+    ///
+    /// The controller reads the folder's own list anew and leaves out what it does not know, or makes one
+    /// (fluxcd/pkg/kustomize, `Generator.GenerateManifest`). All lists below are read by kustomize.
     pub fn flux(path: RepoPath, spec: &Value) -> Request {
         Request { path, origins: false, flux: Some(Value::Object(build_fields(spec))) }
-    }
-
-    /// Asks for a folder as [`flux`](Request::flux) where there is a `spec`, else as
-    /// [`folder`](Request::folder).
-    pub fn of(path: RepoPath, spec: Option<&Value>) -> Request {
-        match spec {
-            Some(spec) => Request::flux(path, spec),
-            None => Request::folder(path),
-        }
     }
 
     /// Asks for origins too.
@@ -121,9 +123,9 @@ mod tests {
 
     #[test]
     fn only_a_build_without_fields_has_a_twin() {
-        let alone = Request::folder(RepoPath::parse("apps").unwrap());
+        let alone = Request::base(RepoPath::parse("apps").unwrap());
         assert_eq!(flux(&json!({"interval": "1h"})).twin(), Some(alone.clone()));
-        assert_eq!(alone.twin(), Some(flux(&json!({}))));
+        assert_eq!(alone.twin(), Some(Request::delivered(RepoPath::parse("apps").unwrap())));
         assert_eq!(flux(&json!({"namePrefix": "a-"})).twin(), None);
     }
 }

@@ -45,7 +45,7 @@ impl Default for Limits {
         Limits {
             memory: limit::BUILD_MEMORY,
             time: limit::BUILD_TIME,
-            requests: 512,
+            requests: 4096,
             full: 224 << 20,
             answer: limit::BUILD_ANSWER,
         }

@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 
 use crate::path::RepoPath;
 use crate::repo::graph::Parsed;
-use crate::repo::kustomization::Outline;
 use crate::repo::manifest::Manifest;
+use crate::repo::outline::Outline;
 use crate::yaml::read_documents;
 
 /// A regular file: its bytes and the one mode bit that git keeps.

@@ -136,6 +136,12 @@ impl FluxKustomization {
         &self.effective["spec"][key]
     }
 
+    /// Returns the folders of `spec.components`, which its build takes in.
+    pub fn components(&self) -> impl Iterator<Item = RepoPath> {
+        let all = self.spec("components").as_array().into_iter().flatten();
+        all.filter_map(|component| self.path.as_ref()?.join(component.as_str()?).ok())
+    }
+
     /// Returns a field of `spec` as it is written: what an edit of the file begins with.
     pub fn said(&self, key: &str) -> &Value {
         &self.value["spec"][key]
@@ -246,6 +252,15 @@ pub fn refused_value(spec: &Value) -> Option<(&'static str, &'static str)> {
 /// Tells whether a value is a text with a variable that `postBuild` of whatever applies it fills in.
 pub fn holds_variable(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.contains("${"))
+}
+
+/// Returns the variables in a text, from `${` to the next `}` or to the end: what `$${` begins is text (`drone/envsubst`).
+pub fn variables(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text.match_indices("${").map(|(start, _)| start);
+    starts.filter(|start| !text[..*start].ends_with('$')).map(|start| {
+        let rest = &text[start..];
+        &rest[..rest.find('}').map_or(rest.len(), |end| end + 1)]
+    })
 }
 
 /// Finds every Flux Kustomization that stands in a file, in the order of files and documents; those without a source
@@ -368,4 +383,15 @@ pub fn is_flux_kustomization(value: &Value) -> bool {
 /// Tells whether a file's name says YAML, in the way that kustomize-controller scans folders.
 pub fn is_yaml(path: &RepoPath) -> bool {
     path.name().is_some_and(|name| name.ends_with(".yaml") || name.ends_with(".yml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variables;
+
+    #[test]
+    fn variables_of_a_text_are_told_with_what_works_on_them() {
+        let found: Vec<&str> = variables("a ${x}/${y:=1} $${e} $v ${z:-${in}} ${end").collect();
+        assert_eq!(found, ["${x}", "${y:=1}", "${z:-${in}", "${in}", "${end"]);
+    }
 }

@@ -233,7 +233,7 @@ impl Graph {
     /// list counts as if it had one.
     pub fn built_by(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
         let mut found = self.above(folder);
-        let lists = found.iter().filter(|list| self.get(list).is_some());
+        let lists = found.iter().filter(|list| self.has(list));
         let unlisted: Vec<RepoPath> =
             lists.flat_map(|list| list.parents().take_while(|above| !self.has(above))).collect();
         found.extend(unlisted);
@@ -281,13 +281,14 @@ impl Graph {
 }
 
 /// Gives the kustomization folders that Flux's generated kustomization.yaml lists: the topmost
-/// ones below a folder that has none of its own (fluxcd/pkg/kustomize, `scanManifests`).
+/// ones below a folder that has none of its own (fluxcd/pkg/kustomize, `scanManifests`). It lists a broken one too, and fails.
 pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
     let is_topmost = |path: &RepoPath| {
         let mut above = path.parents();
         above.by_ref().take_while(|above| above != folder).all(|above| !graph.has(&above))
     };
-    graph.below(folder).filter(|path| is_topmost(path)).cloned().collect()
+    let below = below(&graph.folders, folder).map(|(path, _)| path);
+    below.filter(|path| *path != folder && is_topmost(path)).cloned().collect()
 }
 
 /// Gives every folder that Flux builds with this one, itself included where it has a kustomization of its

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
+use crate::repo::field::{is_constant, is_known};
+use crate::repo::outline::outline;
 use crate::repo::{File, umbrella};
-use crate::yaml::{Node, ReadError, read_documents};
+use crate::yaml::Node;
 
 /// The names under which kustomize looks for its file, in its own order
 /// (`konfig.RecognizedKustomizationFileNames`).
@@ -85,106 +87,8 @@ const PATH_LISTS: [&str; 7] = [
 /// Fields whose items are mappings with a `path`.
 const PATH_KEYS: [&str; 4] = ["patches", "patchesJson6902", "replacements", "openapi"];
 
-/// Fields that may change an object which the kustomization lists, whatever they hold.
-pub const CHANGING: [&str; 4] = ["patchesStrategicMerge", "patchesJson6902", "transformers", "replacements"];
-
-/// Fields that apply to each object alone or name all of them alike, so that several kustomizations can carry a copy;
-/// nobody edits them from day to day.
-const CONSTANT: [&str; 10] = [
-    "apiversion",
-    "kind",
-    "metadata",
-    "resources",
-    "namespace",
-    "nameprefix",
-    "namesuffix",
-    "commonlabels",
-    "labels",
-    "commonannotations",
-];
-
-/// Tells whether a field of a kustomization applies to each object alone, or names all of them alike.
-pub fn is_constant(key: &str) -> bool {
-    CONSTANT.iter().any(|constant| constant.eq_ignore_ascii_case(key))
-}
-
 /// Fields whose items are generators with `files`, `env` and `envs`.
 const GENERATORS: [&str; 2] = ["configMapGenerator", "secretGenerator"];
-
-/// The root mapping of a kustomization, or why there is none: what does not depend on where it stands.
-pub(super) type Outline = Result<Arc<Node>, Flaw>;
-
-/// What is wrong with the text of a kustomization.
-pub(super) enum Flaw {
-    /// It is no YAML.
-    Invalid(ReadError),
-    /// No document is there.
-    Empty,
-    /// A second document is there.
-    Several(Range<usize>),
-    /// The root is no mapping.
-    NoMapping(Range<usize>),
-    /// A key stands twice.
-    Doubled(String, Range<usize>),
-}
-
-impl Flaw {
-    /// Returns what people are told of a file: the problem, its place, and what helps.
-    fn told(&self, file: &RepoPath) -> (String, Range<usize>, &'static str) {
-        let list = "write `resources:` with a list";
-        match self {
-            Flaw::Invalid(error) => (
-                format!("{file} is not valid YAML: {}", error.message),
-                error.span.clone(),
-                "mend the file; `kustomize build` fails on it too",
-            ),
-            Flaw::Empty => (format!("{file} holds nothing"), 0..0, list),
-            Flaw::Several(span) => (
-                format!("{file} holds more than one YAML document, which kustomize refuses"),
-                span.clone(),
-                "keep one kustomization in a file",
-            ),
-            Flaw::NoMapping(span) => {
-                (format!("{file} is not a mapping, so it is no kustomization"), span.clone(), list)
-            }
-            Flaw::Doubled(key, span) => (
-                format!("the key `{key}` stands twice; kustomize silently takes the last"),
-                span.clone(),
-                "merge the two into one",
-            ),
-        }
-    }
-}
-
-/// Reads the text of a kustomization.
-fn outline(text: &str) -> Outline {
-    let documents = read_documents(text).map_err(Flaw::Invalid)?;
-    let first_empty = documents.first().cloned();
-    let mut documents = documents.into_iter().filter(|document| !document.root.is_null());
-    let root = documents.next().or(first_empty).map(|document| document.root).ok_or(Flaw::Empty)?;
-    if let Some(second) = documents.next() {
-        return Err(Flaw::Several(second.root.span));
-    }
-    if !root.is_null() && root.as_mapping().is_none() {
-        return Err(Flaw::NoMapping(root.span));
-    }
-    match doubled_key(&root) {
-        Some((key, span)) => Err(Flaw::Doubled(key, span)),
-        None => Ok(Arc::new(root)),
-    }
-}
-
-fn doubled_key(root: &Node) -> Option<(String, Range<usize>)> {
-    let mut seen: Vec<String> = Vec::new();
-    for (key, _) in root.entries() {
-        let name = key.as_str()?.to_lowercase();
-        if seen.contains(&name) {
-            return Some((name, key.span.clone()));
-        }
-        seen.push(name);
-    }
-    None
-}
 
 impl Kustomization {
     /// Parses a kustomization file.
@@ -243,6 +147,17 @@ impl Kustomization {
     /// Gives the top-level keys as written.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.root.entries().iter().filter_map(|(key, _)| key.as_str())
+    }
+
+    /// Returns the top-level keys that kustomize does not know: it refuses the list as a base, and kustomize-controller
+    /// leaves them out of the list of the folder that it builds (fluxcd/pkg/kustomize, `Generator.GenerateManifest`).
+    pub fn unknown_keys(&self) -> impl Iterator<Item = &str> {
+        self.keys().filter(|key| !is_known(key))
+    }
+
+    /// Returns the first key that concerns all that it lists together, so that copies of it may say something else.
+    pub fn uniting_key(&self) -> Option<&str> {
+        self.keys().find(|key| !is_constant(key) && is_known(key))
     }
 
     /// Tells whether kustomize fetches something for it, be it another repository, a URL or a chart.

@@ -261,7 +261,11 @@ impl Repository {
         for entry in walk.into_iter().filter_entry(ours) {
             let entry = entry.map_err(|error| {
                 let place = error.path().unwrap_or(&self.top).to_owned();
-                unreadable(&place, &error.into())
+                let told = unreadable(&place, &error.into());
+                match place == self.top {
+                    true => told,
+                    false => no_repository(told),
+                }
             })?;
             if entry.file_type().is_dir() {
                 continue;
@@ -413,6 +417,16 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
         _ => "make it readable, then run again",
     };
     Error::invalid(Diagnostic::error(format!("can't read `{}`: {error}", path.display())).help(help))
+}
+
+/// Says of what can't be read below a folder outside of git that the folder is likely the wrong one.
+fn no_repository(error: Error) -> Error {
+    let help = "run it in the git repository that Flux reads, or name that with -C\nor make it readable";
+    let told = error.diagnostics.into_iter().map(|one| {
+        let message = format!("there is no git repository here, and {}", one.message);
+        Diagnostic::error(message).help(help)
+    });
+    Error { kind: error.kind, diagnostics: told.collect() }
 }
 
 fn unreadable_file(path: RepoPath, error: &std::io::Error) -> Error {

@@ -1,20 +1,30 @@
 //! What nobody but the cluster may see.
 
+use serde_json::Value;
+
 use crate::repo::manifest::ObjectId;
 
 /// The annotation in which `kubectl apply` keeps a copy of the whole object.
 pub const COPY: &str = "kubectl.kubernetes.io/last-applied-configuration";
 
-/// Tells whether a field of an object, as a path such as `data.password`, holds values of a Secret.
+/// The fields of an object that hold no value: all others of a Secret may, or of what SOPS encrypted.
+pub const OPEN: [&str; 5] = ["apiVersion", "immutable", "kind", "metadata", "type"];
+
+/// Tells whether a field of an object, as a path such as `data.password`, holds values of a Secret, or may: a misspelt `Data`
+/// does.
 ///
 /// That it is there may be told, and that it changes.
 pub fn is_value(id: &ObjectId, field: &str) -> bool {
     let of = |key: &str| {
         field.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
     };
-    id.group.is_empty()
-        && id.kind == "Secret"
-        && (["data", "stringData"].into_iter().any(of) || field.contains(COPY))
+    id.group.is_empty() && id.kind == "Secret" && (!OPEN.into_iter().any(of) || field.contains(COPY))
+}
+
+/// Tells whether SOPS encrypted values of an object: it keeps what it needs to read them again in a field `sops`
+/// (kustomize-controller, `isSOPSEncryptedResource`).
+pub fn is_encrypted(object: &Value) -> bool {
+    object.get("sops").is_some_and(|sops| !sops.is_null())
 }
 
 #[cfg(test)]
@@ -30,10 +40,12 @@ mod tests {
         };
         let secret = id("v1", "Secret");
         let copy = format!("metadata.annotations.{COPY}");
-        for field in ["data", "data.password", "data[\"a.b\"]", "stringData.a", copy.as_str()] {
+        for field in
+            ["data", "data.password", "data[\"a.b\"]", "stringData.a", "Data.a", "stringdata", copy.as_str()]
+        {
             assert!(is_value(&secret, field), "{field}");
         }
-        for field in ["type", "metadata.name", "database", "immutable"] {
+        for field in ["type", "metadata.name", "metadata.labels[\"a/b\"]", "immutable"] {
             assert!(!is_value(&secret, field), "{field}");
         }
         assert!(!is_value(&id("v1", "ConfigMap"), "data.a"));

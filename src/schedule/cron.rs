@@ -68,12 +68,21 @@ impl Fields {
 /// Why a text is not a [`CronExpr`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CronError {
-    /// What is wrong, in the words that the Kubernetes API server uses for it.
+    /// What is wrong, for people; mostly in the words of the Kubernetes API server.
     pub message: String,
+    /// The words of the API server, where they are others.
+    pub original: Option<String>,
     /// The bytes of the expression that are wrong.
     pub span: Range<usize>,
     /// What to write instead, where that is known.
     pub help: Option<String>,
+}
+
+impl CronError {
+    /// Returns what the API server says of it.
+    pub fn api_message(&self) -> &str {
+        self.original.as_ref().unwrap_or(&self.message)
+    }
 }
 
 impl fmt::Display for CronError {
@@ -96,6 +105,7 @@ impl CronExpr {
         if text.is_empty() {
             return Err(CronError {
                 message: "empty spec string".into(),
+                original: None,
                 span: 0..0,
                 help: Some("write five fields, such as `0 8 * * MON`".into()),
             });
@@ -103,6 +113,7 @@ impl CronExpr {
         if let Some(start) = text.find("TZ") {
             return Err(CronError {
                 message: "cannot use TZ or CRON_TZ in schedule, use timeZone field instead".into(),
+                original: None,
                 span: start..start + 2,
                 help: Some("set `timeZone` and remove the prefix".into()),
             });
@@ -156,6 +167,7 @@ fn parse_fields(text: &str) -> Result<Rule, CronError> {
         };
         return Err(CronError {
             message: format!("expected exactly 5 fields, found {count}: [{}]", words.join(" ")),
+            original: None,
             span: 0..text.len(),
             help: Some(help.into()),
         });
@@ -184,6 +196,7 @@ fn parse_descriptor(text: &str) -> Result<Rule, CronError> {
             }
             return Err(CronError {
                 message: format!("unrecognized descriptor: {text}"),
+                original: None,
                 span: 0..text.len(),
                 help: Some(
                     "use @yearly, @monthly, @weekly, @daily, @hourly, `@every 1h30m`, or five fields".into(),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::cron::CronError;
+use super::month_day::WEEKS;
 
 /// Marks a field that was written with `*` or `?` (and no step above 1); robfig's `starBit`.
 pub(super) const STAR: u64 = 1 << 63;
@@ -115,6 +116,9 @@ fn parse_range(item: &str, bounds: &Bounds) -> Result<u64, Problem> {
     Ok(bits)
 }
 
+/// How robfig/cron says that something is no number.
+const NO_NUMBER: &str = "failed to parse int from";
+
 fn parse_value(text: &str, bounds: &Bounds) -> Result<u64, Problem> {
     match named_value(text, bounds) {
         Some(value) => Ok(value),
@@ -132,9 +136,8 @@ fn named_value(text: &str, bounds: &Bounds) -> Option<u64> {
 
 /// Reads a number as Go's `strconv.Atoi` does: an optional sign, then digits, within 64 bits.
 fn parse_number(text: &str) -> Result<u64, Problem> {
-    let failed = |why: &str| {
-        Problem(format!("failed to parse int from {text}: strconv.Atoi: parsing {}: {why}", quote(text)))
-    };
+    let failed =
+        |why: &str| Problem(format!("{NO_NUMBER} {text}: strconv.Atoi: parsing {}: {why}", quote(text)));
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(failed("invalid syntax"));
@@ -166,7 +169,17 @@ fn quote(text: &str) -> String {
 impl Problem {
     fn into_error(self, item: &str, span: Range<usize>, bounds: &Bounds) -> CronError {
         let help = help(item, bounds).unwrap_or_else(|| allowed(bounds));
-        CronError { message: self.0, span, help: Some(help) }
+        // "failed to parse int" tells nobody who wrote a name that it is none.
+        let is_name = !bounds.names.is_empty() && item.chars().all(|c| c.is_ascii_alphabetic());
+        match is_name && self.0.starts_with(NO_NUMBER) {
+            true => CronError {
+                message: format!("unknown {} `{item}`", bounds.noun.replace("day of week", "weekday")),
+                original: Some(self.0),
+                span,
+                help: Some(help),
+            },
+            false => CronError { message: self.0, original: None, span, help: Some(help) },
+        }
     }
 }
 
@@ -194,11 +207,23 @@ fn help(item: &str, bounds: &Bounds) -> Option<String> {
         let day = item.split('#').next().unwrap_or_default().trim_end_matches(['L', 'l']);
         let day = named_value(day, bounds)
             .or_else(|| day.parse().ok().filter(|day| (bounds.min..=bounds.max).contains(day)));
-        let alone =
-            day.map(|day| format!(": `{}`", bounds.names[(day - bounds.min) as usize].to_ascii_uppercase()));
+        let day = day.map(|day| bounds.names[(day - bounds.min) as usize]);
+        let alone = day.map(|day| format!(": `{}`", day.to_ascii_uppercase())).unwrap_or_default();
+        let week = match item.split_once('#') {
+            // A fifth one does not come in every month.
+            Some((_, week)) => WEEKS[..4]
+                .iter()
+                .enumerate()
+                .find_map(|(index, name)| (week.parse() == Ok(index + 1)).then_some(name)),
+            None => WEEKS.last(),
+        };
+        let on = day.zip(week).map(|(day, week)| {
+            let (first, rest) = day.split_at(1);
+            format!("\nor write the window with `on: {week} {}{rest} of month`", first.to_ascii_uppercase())
+        });
         return Some(format!(
-            "Kubernetes knows no `#` or `L` in the day of week; name the weekday alone{}",
-            alone.unwrap_or_default()
+            "Kubernetes knows no `#` or `L` in the day of week; name the weekday alone{alone}{}",
+            on.unwrap_or_default()
         ));
     }
     let value = |text: &str| {

@@ -134,6 +134,7 @@ fn quoted(text: &str) -> String {
 pub(super) fn every(descriptor: &str, text: &str, offset: usize) -> Result<i64, CronError> {
     let nanoseconds = parse(text).map_err(|why| CronError {
         message: format!("failed to parse duration {descriptor}: {why}"),
+        original: None,
         span: offset..offset + text.len(),
         help: Some("write a duration of hours, minutes and seconds, such as `@every 1h30m`".into()),
     })?;

@@ -185,6 +185,14 @@ impl Timeline {
         self.gates.iter().position(fires).unwrap_or_default()
     }
 
+    /// Gives the position of the window that opened last at or before an instant; the first one's where none did.
+    pub(crate) fn opened_last(&self, at: Timestamp) -> usize {
+        let last = |gate: &Gate| last_at_or_before(&gate.edges.open, at, &gate.zone);
+        // Of several at one instant the first one counts.
+        let all = self.gates.iter().map(last).enumerate().rev();
+        all.max_by_key(|(_, opened)| *opened).map_or(0, |(position, _)| position)
+    }
+
     /// Gives the first firing of one edge of any window strictly after an instant.
     fn next(&self, edge: Edge, after: Timestamp) -> Option<Timestamp> {
         self.gates.iter().filter_map(|gate| next_in_chain(gate.edges.of(edge), after, &gate.zone)).min()

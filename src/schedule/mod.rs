@@ -50,7 +50,7 @@ pub use open_times::{OpenTimes, Stretch};
 pub use pair::CronPair;
 pub use recurrence::{Monthly, Recurrence, WindowEdges};
 pub use said::{Said, Unreal};
-pub use shown::{moment, zone_name};
+pub use shown::{minute, moment, utc, zone_name};
 pub use slots::{Slot, slots};
 pub use week_time::{WeekTime, WeekTimeError};
 pub use window::{Window, WindowError, WindowForm, WindowKey};

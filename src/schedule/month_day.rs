@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::local::{days_of, weekday};
 use super::week_time::{WEEKDAYS, weekday_of};
 
-const WEEKS: [&str; 5] = ["first", "second", "third", "fourth", "last"];
+pub(super) const WEEKS: [&str; 5] = ["first", "second", "third", "fourth", "last"];
 
 /// The position of `last` in [`WEEKS`].
 const LAST: u8 = 4;
@@ -80,6 +80,14 @@ impl FromStr for MonthDay {
         let usual = "write it like `second Tue of month` or `last Fri of month`";
         let words: Vec<String> = text.split_whitespace().map(str::to_ascii_lowercase).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        if let ["every" | "each", day, ..] = words[..]
+            && let Some(weekday) = weekday_of(day)
+        {
+            let (first, rest) = WEEKDAYS[usize::from(weekday % 7)].split_at(1);
+            let name = format!("{first}{}", rest.to_ascii_lowercase());
+            let help = format!("write `from: {name} 08:00` for each week, or `first {name} of month`");
+            return Err(wrong("is no week of a month", &help));
+        }
         let [week, day, "of", "month"] = words[..] else {
             return Err(wrong("is not a weekday in a week of each month", usual));
         };

@@ -109,6 +109,24 @@ impl OpenTimes {
         &self.overrides
     }
 
+    /// Leaves out the freezes in which another table is open, and the overrides in which it is closed, though no freeze that
+    /// it keeps takes them; the bounds are those of that table.
+    #[must_use]
+    pub fn keeping(&self, table: &OpenTimes) -> OpenTimes {
+        let bounds = Interval { open: self.bounds.open, close: table.bounds.close };
+        let within = |one: &Stretch| one.interval.clip(bounds.open, bounds.close);
+        let is_kept =
+            |one: &&Stretch| within(one).is_none_or(|own| table.cut(own.open, own.close).next().is_none());
+        let freezes: Vec<Stretch> = self.freezes.iter().filter(is_kept).cloned().collect();
+        let is_given = |one: &&Stretch| {
+            let Some(own) = within(one) else { return true };
+            let wanted = OpenTimes::of_intervals([own], freezes.iter().map(|freeze| freeze.interval));
+            wanted.beyond(table, own.open, own.close).is_empty()
+        };
+        let overrides = self.overrides.iter().filter(is_given).cloned().collect();
+        OpenTimes { windows: self.windows.clone(), freezes, overrides, bounds }
+    }
+
     /// Tells whether the gate is open at an instant.
     pub fn is_open(&self, at: Timestamp) -> bool {
         !self.between(at, after(at, 1)).is_empty()

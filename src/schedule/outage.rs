@@ -1,57 +1,11 @@
-//! What the CronJobs of a gate do when their controller comes back after an outage.
+//! Which run of a CronJob its controller makes when it comes back after an outage.
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp};
 
 use super::cron::CronExpr;
-use super::deadline::{Deadline, Deadlines};
 use super::firing::floor;
-use super::interval::{Timeline, last_at_or_before};
 use super::local::Local;
-use super::recurrence::Recurrence;
-
-/// The state of a gate after an outage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AfterOutage {
-    /// It is open.
-    Open,
-    /// It is closed.
-    Closed,
-    /// A missed opening and a missed closing are started at the same moment, and the one whose pod is slower
-    /// decides.
-    Race,
-}
-
-impl Timeline {
-    /// Says how the gate stands when the CronJob controller comes back at `end` after having been away since
-    /// `start`, with a deadline pair for each window.
-    ///
-    /// Runs scheduled before `start` were made, and those from `start` up to `end` (inclusive) were not.
-    /// Each CronJob then starts what [`missed_run`] gives, under `concurrencyPolicy: Forbid` and with all
-    /// earlier Jobs finished.
-    pub fn after_outage(&self, start: Timestamp, end: Timestamp, deadlines: &[Deadlines]) -> AfterOutage {
-        let before = start.checked_sub(Span::new().seconds(1)).unwrap_or(start);
-        let (mut opens, mut closes) = (false, false);
-        for (index, (edges, zone)) in self.gates().enumerate() {
-            let deadline = deadlines.get(index).copied().unwrap_or_default();
-            let starts = |edge: &Recurrence, deadline: Option<Deadline>| {
-                // No CronJob runs at times that none can say.
-                let Recurrence::Cron(expr) = edge else { return false };
-                let last = last_at_or_before(edge, before, zone).unwrap_or(before);
-                missed_run(expr, zone, last, end, deadline.map(|deadline| deadline.starting)).is_some()
-            };
-            opens |= starts(&edges.open, deadline.open);
-            closes |= starts(&edges.close, deadline.close);
-        }
-        match (opens, closes) {
-            (true, true) => AfterOutage::Race,
-            (true, false) => AfterOutage::Open,
-            (false, true) => AfterOutage::Closed,
-            (false, false) if self.is_open(before) => AfterOutage::Open,
-            (false, false) => AfterOutage::Closed,
-        }
-    }
-}
 
 /// Gives the scheduled time of the run that the controller starts at `now` for a CronJob whose last run was
 /// scheduled for `last`; `None` where it starts none.

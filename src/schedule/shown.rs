@@ -30,6 +30,16 @@ pub fn moment(at: Timestamp, zone: &TimeZone) -> String {
     }
 }
 
+/// Writes an instant to the minute, in a zone that is said elsewhere: `Sat 2026-11-28 22:00`.
+pub fn minute(at: Timestamp, zone: &TimeZone) -> String {
+    at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string()
+}
+
+/// Writes an instant for programs, in UTC to the second: `2026-11-28T21:00:00Z`.
+pub fn utc(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
 /// Returns the name of a zone as people read it; `None` where it has none.
 pub fn zone_name(zone: &TimeZone) -> Option<&str> {
     match zone.iana_name() {

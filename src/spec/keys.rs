@@ -359,7 +359,7 @@ pub(crate) const GATE: Table = table(
     &[
         key(
             "mechanism",
-            Shape::Text(TextRule::OneOf(MechanismName::WORDS)),
+            Shape::Text(TextRule::OneOf(&MechanismName::WORDS)),
             "How windows open and close. `suspend`: CronJobs suspend and resume. `follow`: a held source gets commits \
              while a window is open; nothing has to close. `flux-operator`: the same by Flux Operator. Default: suspend.",
         ),

@@ -37,6 +37,7 @@ pub use model::{
     GateDef, Ignore, LayoutTemplates, Matcher, MechanismName, Override, PROVIDER_EVERY, PROVIDER_TIMEOUT,
     PROVIDER_TYPES, ProviderDef, Rule, Runner, Spec, TableDef, Waves, WindowDef, WindowUse,
 };
+pub(crate) use names::cluster_name;
 pub use parse::{Parsed, parse};
 pub use placed::Placed;
 pub use read::{near_folder, read, read_in_need};

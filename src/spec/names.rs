@@ -43,6 +43,11 @@ pub(crate) enum TextRule {
     Template(&'static TemplateRule),
 }
 
+/// Says why a cluster can't have a name, and gives one like it that it may have.
+pub(crate) fn cluster_name(name: &str) -> Option<(String, String)> {
+    Some((TextRule::Cluster.check(name).err()?, TextRule::Cluster.likeness(name)))
+}
+
 /// Says why a text is not what it should be, as the end of a sentence that begins with the text.
 type Verdict = Result<(), String>;
 
@@ -96,6 +101,24 @@ impl TextRule {
             }
             TextRule::Template(rule) => rule.check(text),
         }
+    }
+
+    /// Makes a valid label that resembles a text, or where that has no letter nor digit, one for what it names.
+    pub(super) fn likeness(self, text: &str) -> String {
+        let mut label = String::new();
+        for character in text.chars().take(40) {
+            match character.to_ascii_lowercase() {
+                c if c.is_ascii_alphanumeric() => label.push(c),
+                _ if !label.is_empty() && !label.ends_with('-') => label.push('-'),
+                _ => {}
+            }
+        }
+        let usual = match self {
+            TextRule::Cluster => "edge-01",
+            TextRule::Object => "flux-system",
+            _ => "work-week",
+        };
+        Some(label.trim_end_matches('-')).filter(|label| !label.is_empty()).unwrap_or(usual).to_owned()
     }
 
     /// Gives a regular expression (ECMA 262) for what [`check`](Self::check) accepts, which for
@@ -242,6 +265,16 @@ mod tests {
         judged(TextRule::Label, &[&"a".repeat(63)], &[&"a".repeat(64)]);
         judged(TextRule::Cluster, &["edge-01", "Edge_1.eu"], &["", ".", "..", "a..b", "a/b", "a b", "-a"]);
         judged(TextRule::Object, &["flux-system", "a.b"], &["", "a..b", "A", "a_b", ".a"]);
+    }
+
+    #[test]
+    fn what_is_no_name_gets_one_like_it() {
+        assert_eq!(cluster_name("Edge 1_").unwrap().1, "edge-1");
+        assert_eq!(cluster_name("___").unwrap().1, "edge-01");
+        assert_eq!(TextRule::Label.likeness("_"), "work-week");
+        for rule in [TextRule::Cluster, TextRule::Object, TextRule::Label] {
+            assert_eq!(rule.check(&rule.likeness("")), Ok(()));
+        }
     }
 
     #[test]

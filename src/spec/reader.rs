@@ -9,7 +9,7 @@ use crate::spec::keys::{Key, Map, Shape, Table};
 use crate::spec::names::TextRule;
 use crate::spec::node::{Node, Value};
 use crate::spec::{Placed, trap};
-use crate::text::did_you_mean;
+use crate::text::{did_you_mean, did_you_mean_length};
 
 /// Reads nodes and collects what is wrong with them; nothing stops it.
 pub(crate) struct Reader {
@@ -230,6 +230,7 @@ impl Reader {
                 (TextRule::Template(_), Value::Mapping(_)) => {
                     "put the template in quotes, since `{` begins a mapping"
                 }
+                (TextRule::Kind, Value::Sequence(_)) => "write one rule for each kind",
                 _ => "write a single value",
             };
             self.error(&node.span, format!("{what} must be text, not {}", node.describe()), help);
@@ -257,10 +258,11 @@ impl Reader {
         }
         if let Err(reason) = rule.check(text) {
             let help = match rule {
-                TextRule::OneOf(words) => did_you_mean(text, words.iter().copied()),
+                TextRule::OneOf(words) => did_you_mean_length(text, words.iter().copied())
+                    .or_else(|| did_you_mean(text, words.iter().copied())),
                 TextRule::Group if text.contains('/') => Some("leave the version out".to_owned()),
                 TextRule::Label | TextRule::Object | TextRule::Cluster => {
-                    Some(format!("choose a {what} like `{}`", likeness(text)))
+                    Some(format!("choose a {what} like `{}`", rule.likeness(text)))
                 }
                 TextRule::Folder | TextRule::Glob => {
                     Some("give a path relative to the folder of this file".to_owned())
@@ -337,18 +339,4 @@ pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>, word: &str) -> 
         [one] => one.clone(),
         [most @ .., last] => format!("{} {word} {last}", most.join(", ")),
     }
-}
-
-/// Makes a valid label that resembles a text.
-fn likeness(text: &str) -> String {
-    let mut label = String::new();
-    for character in text.chars().take(40) {
-        match character.to_ascii_lowercase() {
-            c if c.is_ascii_alphanumeric() => label.push(c),
-            _ if !label.is_empty() && !label.ends_with('-') => label.push('-'),
-            _ => {}
-        }
-    }
-    let label = label.trim_end_matches('-');
-    if label.is_empty() { "work-week".to_owned() } else { label.to_owned() }
 }

@@ -258,6 +258,20 @@ fn a_rule_that_an_earlier_one_covers_is_a_warning() {
     assert!(warned(&format!("{narrow}, {{ kind: A, type: rt }}, {{ type: rt }}")).is_empty());
 }
 
+/// What it matches is not known, so that nothing is said of the order either.
+#[test]
+fn a_broken_rule_is_said_once() {
+    let said_of = |rules: &str| said(&format!("{HEAD}types: {{ rt: {{}} }}\nrules: [{rules}]\n"));
+    let of_list = said_of("{ kind: A, type: rt }, { kind: [A, B], type: rt }, { type: rt }");
+    assert_eq!(
+        of_list,
+        ["3:40 [A, B] | kind must be text, not a list | write one rule for each kind"],
+        "{of_list:#?}"
+    );
+    let of_key = said_of("{ knd: A, type: rt }, { kind: B, type: rt }, { type: rt }");
+    assert_eq!(of_key, ["3:11 knd | unknown key `knd` in a rule | did you mean `kind`?"], "{of_key:#?}");
+}
+
 #[test]
 fn a_window_without_zone_is_a_warning() {
     let parsed =
@@ -399,7 +413,7 @@ fn a_day_of_the_month_is_for_a_gate_with_a_table() {
     assert_eq!(
         said(&text),
         [
-            "3:36 second tuesday of month | CronJobs that run at openings and closings alone can't say `second tuesday of \
+            "3:36 second tuesday of month | a gate that acts only at openings and closings can't say `second tuesday of \
              month` | give the gate a table: `every: 5m` and `through: 2027-12-31` under `gate`"
         ]
     );
@@ -489,10 +503,7 @@ fn what_is_wrong_about_freezes_overrides_and_tables_is_said_with_its_place() {
     let with_gate = |rest: &str| of(&format!("gate: {{ every: 5m, through: 2027-12-31 }}\n{rest}"));
     let days = "from: 2026-12-18, to: 2026-12-20, reason: x";
     for (rest, told) in [
-        (
-            format!("freezes: {{ f: {{ {days}, clusters: b }} }}"),
-            "7:72 b | there is no cluster `b` under `clusters`",
-        ),
+        (format!("freezes: {{ f: {{ {days}, clusters: b }} }}"), "7:72 b | there is no cluster `b`"),
         (format!("freezes: {{ f: {{ {days}, types: rt }} }}"), " rt | type `rt` is real-time"),
         (format!("freezes: {{ f: {{ {days}, types: rv }} }}"), " rv | there is no type `rv`"),
         (

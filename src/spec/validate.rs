@@ -1,9 +1,12 @@
 //! What can be said of a spec only once all of it is read.
 
-use crate::diagnostic::{Diagnostic, Place};
+use std::ops::Range;
+
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::schedule::WindowKey;
-use crate::spec::model::{Clusters, GateDef, Runner, Spec, WindowDef, WindowUse};
+use crate::spec::model::{Clusters, GateDef, Rule, Runner, Spec, WindowDef, WindowUse};
 use crate::spec::reader::list;
+use crate::spec::windows::none;
 use crate::spec::{MechanismName, Placed, expand, later};
 use crate::text::did_you_mean;
 
@@ -182,8 +185,7 @@ fn about(spec: &Spec, clusters: &Clusters, place: &Place, diagnostics: &mut Vec<
             for name in names.iter().filter(|name| !spec.clusters.contains_key(&name.value)) {
                 let known = spec.clusters.keys().map(String::as_str);
                 let help = did_you_mean(name, known).unwrap_or_else(|| "name it under `clusters`".to_owned());
-                let message = format!("there is no cluster `{}` under `clusters`", name.value);
-                diagnostics.push(Diagnostic::error(message).at(name.place.clone()).help(help));
+                diagnostics.push(none("cluster", name).at(name.place.clone()).help(help));
             }
         }
         Clusters::Labelled(_) if spec.clusters.keys().any(|cluster| spec.is_one_of(cluster, clusters)) => {}
@@ -212,7 +214,6 @@ fn table(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
             Diagnostic::error(message).at(table.place.clone()).help("use `runner: kubectl` with `every`"),
         );
     }
-    let has_zone = |window: &&Placed<WindowDef>| window.time_zone.is_some() || window.zone_refused;
     for window in all_windows(spec).filter(|window| spec.gate.is_exact() && !has_zone(window)) {
         let what = if spec.gate.table.is_some() { "a table" } else { "Flux Operator" };
         diagnostics.push(
@@ -223,7 +224,22 @@ fn table(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
+fn has_zone(window: &Placed<WindowDef>) -> bool {
+    window.time_zone.is_some() || window.zone_refused
+}
+
+/// Tells whether a window has no time zone, which no table and no schedule of Flux Operator takes.
+pub(crate) fn lacks_zone(spec: &Spec) -> bool {
+    !all_windows(spec).all(has_zone)
+}
+
 fn rules(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
+    // What a broken rule matches is not known, and it lacks the condition that could not be read.
+    let spans: Vec<Range<usize>> = diagnostics.iter().filter_map(span_of_error).collect();
+    let is_whole = |rule: &Placed<Rule>| {
+        let own = rule.place.span.as_ref();
+        !own.is_some_and(|own| spans.iter().any(|span| own.start <= span.start && span.end <= own.end))
+    };
     for (index, rule) in spec.rules.iter().enumerate() {
         known_type(spec, &rule.type_name, &rule.type_name.place, diagnostics);
         if rule.matcher.api_group.as_deref() == Some("core") {
@@ -234,7 +250,10 @@ fn rules(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
             );
         }
         let mut earlier = spec.rules[..index].iter();
-        if let Some(position) = earlier.position(|earlier| earlier.matcher.covers(&rule.matcher)) {
+        let takes = |earlier: &Placed<Rule>| is_whole(earlier) && earlier.matcher.covers(&rule.matcher);
+        if is_whole(rule)
+            && let Some(position) = earlier.position(takes)
+        {
             let everything = spec.rules[position].matcher.matches_all();
             let taken = if everything { "everything" } else { "all that it matches" };
             diagnostics.push(
@@ -244,6 +263,10 @@ fn rules(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
             );
         }
     }
+}
+
+fn span_of_error(diagnostic: &Diagnostic) -> Option<Range<usize>> {
+    diagnostic.place.as_ref().filter(|_| diagnostic.severity == Severity::Error)?.span.clone()
 }
 
 /// Checks that no two CronJobs or files get one name.

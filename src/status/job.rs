@@ -7,6 +7,7 @@ use crate::delivery::BuiltJob;
 use crate::live::{Objects, owner};
 use crate::mechanism::Action;
 use crate::schedule::{CronExpr, zone};
+use crate::text::words;
 
 /// How much later than its time a run may start before it counts as missed.
 const LATE: SignedDuration = SignedDuration::from_secs(90);
@@ -62,32 +63,16 @@ pub struct Run {
     pub reason: Option<String>,
 }
 
-impl Run {
-    /// Tells whether it goes on, and nothing of it has failed so far.
-    pub fn is_first_try(&self) -> bool {
-        self.outcome == Outcome::Running && self.failures == 0
-    }
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It goes on.
-    Running,
-    /// All that it was to do is done.
-    Succeeded,
-    /// It was given up.
-    Failed,
-}
-
-impl Outcome {
-    /// Returns the word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Outcome::Running => "running",
-            Outcome::Succeeded => "succeeded",
-            Outcome::Failed => "failed",
-        }
+words! {
+    /// How a run ended.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Outcome {
+        /// It goes on.
+        Running = "running",
+        /// All that it was to do is done.
+        Succeeded = "succeeded",
+        /// It was given up.
+        Failed = "failed",
     }
 }
 

@@ -1,9 +1,9 @@
 //! The answer for programs.
 
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::diagnostic::clean;
+use crate::schedule::utc;
 use crate::schedule::zone::database_release;
 use crate::status::{Answer, By, Cluster, Gated, Held, LiveJob, Problem, Run, Setter, Waits, Window};
 
@@ -148,8 +148,4 @@ fn problem(problem: &Problem) -> Value {
         "reasons": problem.reasons,
         "steps": problem.steps,
     })
-}
-
-fn utc(at: Timestamp) -> String {
-    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }

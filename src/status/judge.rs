@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::delivery::BuiltJob;
 use crate::live::{Objects, by_hand, owner};
 use crate::mechanism::{self, Action, Field, GateTarget, SourceKind, State};
+use crate::schedule::minute;
 use crate::status::job::not_ready;
-use crate::status::moment::{show, told};
 use crate::status::observe::{elsewhere, shown};
 use crate::status::step::{command, is_due, logs, once, resume};
 use crate::status::{By, Cluster, Expected, Gated, Held, Kind, LiveJob, Outcome, Problem, Setter, Window};
@@ -118,10 +118,10 @@ impl Judge<'_> {
         let is_settled =
             is_settled(window.since) && is_settled(held.newest_since) && is_settled(held.created);
         let fails_closed = mechanism::of(held.mechanism).fails_closed();
-        let since = window.since.map(|at| format!(" since {}", show(at, &window.zone))).unwrap_or_default();
+        let since = window.since.map(|at| format!(" since {}", minute(at, &window.zone))).unwrap_or_default();
         let name = self.name(&held.target);
         let setter = held.setter.as_ref();
-        let by = setter.map(|setter| told(held.verb, setter, &window.zone));
+        let by = setter.map(|setter| setter.told(held.verb, &window.zone));
         // Who suspends or resumes by hand has the manager that jobs have.
         let is_unknown = setter.is_some_and(|setter| setter.by == By::Flux);
         let is_unknown = is_unknown && (state == State::Stopped || !fails_closed);
@@ -138,7 +138,7 @@ impl Judge<'_> {
                 problem.reasons.extend(by);
                 let is_new = held.created.zip(window.since).filter(|(made, closed)| made > closed);
                 problem.reasons.extend(
-                    is_new.map(|(made, _)| format!("made {}, after the closing", show(made, &window.zone))),
+                    is_new.map(|(made, _)| format!("made {}, after the closing", minute(made, &window.zone))),
                 );
                 problem.reasons.push("what is merged lands at once".to_owned());
                 problem.steps.extend(run);
@@ -179,7 +179,7 @@ impl Judge<'_> {
         let Some(made) = (self.made)(applied).filter(|made| is_old && *made > closed + TURNS) else { return };
         let short: String = applied.chars().take(SHORT).collect();
         let name = self.name(&held.target);
-        let (made, closed) = (show(made, &window.zone), show(closed, &window.zone));
+        let (made, closed) = (minute(made, &window.zone), minute(closed, &window.zone));
         let problem = self.add(
             Kind::Landed,
             Some(gated),
@@ -209,7 +209,7 @@ impl Judge<'_> {
             let message = format!("{} is at {short}, set by hand", shown(object));
             if !self.found.iter().any(|known| known.message == message) {
                 let problem = self.add(Kind::Pinned, Some(gated), message);
-                problem.reasons.push(told("set", setter, &zone));
+                problem.reasons.push(setter.told("set", &zone));
                 if setter.manager.starts_with("kubectl") {
                     problem.reasons.push("Flux takes it back at its next pass".to_owned());
                 }
@@ -238,7 +238,7 @@ impl Judge<'_> {
                     continue;
                 }
                 let problem = self.add(Kind::ByHand, Some(gated), message);
-                problem.reasons.extend(at.map(|at| format!("changed {}", show(at, &zone))));
+                problem.reasons.extend(at.map(|at| format!("changed {}", minute(at, &zone))));
                 if manager.starts_with("kubectl") {
                     problem.reasons.push("Flux takes them back at its next pass".to_owned());
                 }
@@ -280,13 +280,13 @@ impl Judge<'_> {
         }
         if let Some(missed) = job.missed {
             let problem =
-                self.add(Kind::Missed, Some(gated), format!("{name} did not run {}", show(missed, &zone)));
-            problem.reasons.extend(job.scheduled.map(|at| format!("its last run was {}", show(at, &zone))));
+                self.add(Kind::Missed, Some(gated), format!("{name} did not run {}", minute(missed, &zone)));
+            problem.reasons.extend(job.scheduled.map(|at| format!("its last run was {}", minute(at, &zone))));
             let see = command(&["kubectl", "describe", "cronjob", &job.name], &job.namespace, cluster);
             problem.steps.push(format!("See why: {see}"));
         }
         let Some(run) = job.last() else { return };
-        let at = run.started.map(|at| format!(" {}", show(at, &zone))).unwrap_or_default();
+        let at = run.started.map(|at| format!(" {}", minute(at, &zone))).unwrap_or_default();
         let message = match run.outcome {
             Outcome::Failed => {
                 let why = run.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
@@ -369,7 +369,7 @@ impl Judge<'_> {
             let problem =
                 self.add(Kind::Suspended, None, format!("{name} is suspended, and it waits for no window"));
             problem.reasons.extend(setter.map(|owner| {
-                let at = owner.at.map(|at| format!(" {}", show(at, &TimeZone::UTC))).unwrap_or_default();
+                let at = owner.at.map(|at| format!(" {}", minute(at, &TimeZone::UTC))).unwrap_or_default();
                 format!("suspended{at} by {}", owner.manager)
             }));
             problem.steps.push(format!("Once changes may land again: {resume}"));

@@ -16,7 +16,6 @@ mod expected;
 mod job;
 mod json;
 mod judge;
-mod moment;
 mod observe;
 mod problem;
 mod schema;

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::delivery;
+use crate::mechanism::State;
 use crate::spec::MechanismName;
-use crate::status::Kind;
+use crate::status::{Kind, Outcome};
 use crate::text::json_schema::{list, nullable, object, one_of};
 
 /// Returns the JSON Schema (draft 2020-12) of what `status --format json` prints.
@@ -12,8 +14,6 @@ pub fn schema() -> Value {
     let instant = || nullable(json!({ "type": "string", "format": "date-time" }));
     let flag = || json!({ "type": "boolean" });
     let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
-    let kinds: Vec<&str> = Kind::ALL.iter().map(|kind| kind.as_str()).collect();
-    let mechanisms: Vec<&str> = MechanismName::ALL.iter().map(|name| name.as_str()).collect();
     let mut top = object(vec![
         ("version", json!({ "const": 1 })),
         ("now", json!({ "type": "string", "format": "date-time" })),
@@ -45,8 +45,8 @@ pub fn schema() -> Value {
         "kustomization": object(vec![
             ("namespace", text()),
             ("name", text()),
-            ("mechanism", one_of(&mechanisms)),
-            ("state", nullable(one_of(&["open", "closed", "stopped"]))),
+            ("mechanism", one_of(&MechanismName::WORDS)),
+            ("state", nullable(one_of(&State::WORDS))),
             ("setBy", nullable(object(vec![
                 ("manager", text()),
                 ("at", instant()),
@@ -70,7 +70,7 @@ pub fn schema() -> Value {
                 ("job", text()),
                 ("started", instant()),
                 ("ended", instant()),
-                ("outcome", one_of(&["running", "succeeded", "failed"])),
+                ("outcome", one_of(&Outcome::WORDS)),
                 ("failures", json!({ "type": "integer", "minimum": 0 })),
                 ("reason", nullable(text())),
             ]))),
@@ -82,13 +82,13 @@ pub fn schema() -> Value {
                 ("kind", text()),
                 ("namespace", nullable(text())),
                 ("name", text()),
-                ("change", one_of(&["created", "changed", "deleted", "moved"])),
+                ("change", one_of(&delivery::Kind::WORDS)),
             ]))),
             ("commits", list(object(vec![("hash", text()), ("subject", text())]))),
             ("unknown", list(text())),
         ]),
         "problem": object(vec![
-            ("kind", one_of(&kinds)),
+            ("kind", one_of(&Kind::WORDS)),
             ("type", nullable(text())),
             ("message", text()),
             ("reasons", list(text())),

@@ -1,9 +1,11 @@
 //! Who set the field by which a gate holds.
 
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::live::owner;
 use crate::mechanism::Field;
+use crate::schedule::minute;
 use crate::status::LiveJob;
 
 /// How long after the end of a run what it set may be noted: the API server drops fractions of seconds.
@@ -64,5 +66,17 @@ impl Setter {
             }
         };
         Some(Setter { manager: owner.manager, at: at.or(owner.at), by })
+    }
+
+    /// Says who set it and when, as a sentence without a subject: `resumed Sun 2026-11-29 09:12 by kubectl-edit, by hand`.
+    pub fn told(&self, verb: &str, zone: &TimeZone) -> String {
+        let at = self.at.map(|at| format!(" {}", minute(at, zone))).unwrap_or_default();
+        let who = match &self.by {
+            By::Job(name) => format!("CronJob {name}"),
+            By::Flux => self.manager.clone(),
+            By::Git => format!("{}, as Git says", self.manager),
+            By::Hand => format!("{}, by hand", self.manager),
+        };
+        format!("{verb}{at} by {who}")
     }
 }

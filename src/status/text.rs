@@ -6,8 +6,8 @@ use anstyle::{AnsiColor, Style};
 
 use crate::diagnostic::{clean, is_command};
 use crate::mechanism::{self, State};
+use crate::schedule::minute;
 use crate::status::judge::SHORT;
-use crate::status::moment::{show, told};
 use crate::status::{Answer, Cluster, Gated, Held, Kind, LiveJob, Outcome, Problem, Waits, Window};
 use crate::text::{count, fold, table};
 
@@ -138,7 +138,7 @@ fn until(window: &Window, with_zone: bool) -> String {
     let zone = window.zone.iana_name().filter(|_| with_zone).map(|name| format!(" {name}"));
     let end = window.until.map_or_else(
         || " for good".to_owned(),
-        |at| format!(" until {}{}", show(at, &window.zone), zone.unwrap_or_default()),
+        |at| format!(" until {}{}", minute(at, &window.zone), zone.unwrap_or_default()),
     );
     let reason = window.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     format!("{state}{end}{reason}")
@@ -248,13 +248,13 @@ fn facts(gated: &Gated, look: &Look<'_>) -> Vec<Line> {
     let window = gated.window.as_ref().map_or_else(
         || name.to_owned(),
         |window| {
-            let since = window.since.map(|at| format!(", since {}", show(at, &zone))).unwrap_or_default();
+            let since = window.since.map(|at| format!(", since {}", minute(at, &zone))).unwrap_or_default();
             format!("{name} is {}{since}", until(window, true))
         },
     );
     fact("window", window);
     for held in &gated.held {
-        let by = held.setter.as_ref().map(|setter| format!(", {}", told(held.verb, setter, &zone)));
+        let by = held.setter.as_ref().map(|setter| format!(", {}", setter.told(held.verb, &zone)));
         let pin = held.pin.as_ref().filter(|_| held.state != Some(State::Open));
         let pin = pin.map(|pin| format!(" at {}", short(pin))).unwrap_or_default();
         fact(
@@ -299,11 +299,11 @@ fn job(job: &LiveJob, zone: &jiff::tz::TimeZone) -> String {
     let state = match job.last() {
         _ if !job.is_there => "is not there".to_owned(),
         None => match job.scheduled {
-            Some(at) => format!("ran {}, and no run is remembered", show(at, zone)),
+            Some(at) => format!("ran {}, and no run is remembered", minute(at, zone)),
             None => "has not run yet".to_owned(),
         },
         Some(run) => {
-            let at = run.started.map(|at| format!(" {}", show(at, zone))).unwrap_or_default();
+            let at = run.started.map(|at| format!(" {}", minute(at, zone))).unwrap_or_default();
             match run.outcome {
                 Outcome::Running => format!("runs since{at}"),
                 outcome => format!("{}{at}", outcome.as_str()),

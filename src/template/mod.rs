@@ -114,11 +114,6 @@ impl Templates {
         }
     }
 
-    /// Gives the names of all templates, in order.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.sources.keys().map(String::as_str)
-    }
-
     /// Renders a template and checks the result.
     ///
     /// # Errors

@@ -11,6 +11,37 @@ pub(crate) fn object(fields: Vec<(&str, Value)>) -> Value {
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
+/// Returns the schema of an object that has the first fields, and some of the others.
+pub(crate) fn object_with(fields: Vec<(&str, Value)>, others: Vec<(&str, Value)>) -> Value {
+    let mut found = object(fields);
+    for (name, value) in others {
+        found["properties"][name] = value;
+    }
+    found
+}
+
+/// Returns the schema of text.
+pub(crate) fn text() -> Value {
+    json!({ "type": "string" })
+}
+
+/// Returns the schema of what is so or not.
+pub(crate) fn truth() -> Value {
+    json!({ "type": "boolean" })
+}
+
+/// Returns the schema of a number of things.
+pub(crate) fn number() -> Value {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+/// Makes a schema that of the answers of some commands.
+pub(crate) fn answers(commands: &str, mut top: Value) -> Value {
+    top["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    top["title"] = json!(format!("Answers of gitops-windows {commands}"));
+    top
+}
+
 /// Returns the schema of what may be missing.
 pub(crate) fn nullable(kind: Value) -> Value {
     json!({ "anyOf": [kind, { "type": "null" }] })

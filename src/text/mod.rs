@@ -1,4 +1,4 @@
-//! Texts without a domain: nearest names, lines that fit, checksums, parts of schemas.
+//! Texts without a domain: nearest names, lines that fit, checksums, parts of schemas, enums with words.
 
 mod escape;
 mod fold;
@@ -9,6 +9,7 @@ mod sha256;
 mod some;
 mod suggest;
 mod table;
+mod words;
 
 pub(crate) use escape::escape;
 pub(crate) use fold::fold;
@@ -16,5 +17,6 @@ pub(crate) use length::{count, length};
 pub(crate) use ranges::ranges;
 pub(crate) use sha256::sha256;
 pub(crate) use some::some;
-pub use suggest::{did_you_mean, nearest};
+pub use suggest::{did_you_mean, did_you_mean_length, did_you_mean_path, nearest};
 pub(crate) use table::table;
+pub(crate) use words::{words, words_of};

@@ -6,8 +6,8 @@ const MOST: usize = 3;
 /// Gives the candidates that `word` may have been meant to be, nearest first, at most three.
 ///
 /// A candidate is near when at most a third of the word's characters, and at least one, must be
-/// inserted, removed, replaced or swapped with their neighbour; letter case does not count. Among
-/// equally near ones the order of `candidates` stays.
+/// inserted, removed, replaced or swapped with their neighbour, or where only separators and leading zeros of numbers
+/// differ; letter case does not count. Among equally near ones the order of `candidates` stays.
 ///
 /// ```
 /// use gitops_windows::text::nearest;
@@ -26,6 +26,9 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .into_iter()
         .filter_map(|candidate| {
             let other: Vec<char> = candidate.to_lowercase().chars().take(LONGEST + 1).collect();
+            if bare(&word) == bare(&other) && !bare(&word).is_empty() {
+                return Some((usize::from(word != other), candidate));
+            }
             if other.len().abs_diff(word.len()) > limit {
                 return None;
             }
@@ -38,11 +41,69 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
+/// Leaves out what people forget of a name: `edge1` is meant for `edge-01`.
+fn bare(word: &[char]) -> String {
+    let mut bare = String::new();
+    for c in word.iter().filter(|c| c.is_alphanumeric()) {
+        let follows_number = bare.ends_with(|last: char| last.is_ascii_digit());
+        if *c != '0' || follows_number {
+            bare.push(*c);
+        }
+    }
+    bare
+}
+
 /// Writes the nearest candidates as a question, for example ``did you mean `work-week`?``.
 ///
 /// `None` where nothing is near.
 pub fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let near: Vec<String> = nearest(word, candidates).iter().map(|name| format!("`{name}`")).collect();
+    question(&nearest(word, candidates))
+}
+
+/// Writes the next shorter and longer of some lengths in minutes, such as `5m`, as such a question; `None` where `word` is no
+/// length.
+pub fn did_you_mean_length<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let minutes = |text: &str| -> Option<u64> {
+        let (number, unit) = text.split_at_checked(text.len().checked_sub(1)?)?;
+        let factor = match unit {
+            "m" => 1,
+            "h" => 60,
+            _ => return None,
+        };
+        number.parse::<u64>().ok()?.checked_mul(factor)
+    };
+    let own = minutes(word)?;
+    let known: Vec<(u64, &str)> =
+        candidates.into_iter().filter_map(|one| Some((minutes(one)?, one))).collect();
+    let shorter = known.iter().filter(|(length, _)| *length <= own).max();
+    let longer = known.iter().filter(|(length, _)| *length > own).min();
+    question(&shorter.into_iter().chain(longer).map(|(_, one)| *one).collect::<Vec<_>>())
+}
+
+/// Writes the nearest of some paths as such a question.
+///
+/// A path is near where it has as many folders, each of them near, or where one of the two ends with the other: a third
+/// of all its characters would be a name of its own.
+pub fn did_you_mean_path<'a>(path: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let own: Vec<&str> = path.split('/').collect();
+    let (mut near, mut longer) = (Vec::new(), Vec::new());
+    for candidate in candidates {
+        let other: Vec<&str> = candidate.split('/').collect();
+        let is_near = |(a, b): (&&str, &&str)| a == b || !nearest(a, [*b]).is_empty();
+        if own.len() == other.len() && own.iter().zip(&other).all(is_near) {
+            near.push(candidate);
+        } else if !candidate.is_empty() && (own.ends_with(&other) || other.ends_with(&own)) {
+            longer.push(candidate);
+        }
+    }
+    let mut near = nearest(path, near);
+    near.extend(longer);
+    near.truncate(MOST);
+    question(&near)
+}
+
+fn question(near: &[&str]) -> Option<String> {
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     if near.is_empty() { None } else { Some(format!("did you mean {}?", near.join(" or "))) }
 }
 
@@ -86,6 +147,16 @@ mod tests {
         assert!(nearest("rt", [""]).is_empty());
         assert!(nearest(&"a".repeat(1000), ["aaaa"]).is_empty());
         assert!(nearest("abc", ["xyz"]).is_empty());
+    }
+
+    #[test]
+    fn a_path_is_near_by_each_of_its_folders() {
+        let folders = ["apps/web", "apps/webs", "infrastructure/web", "clusters/edge/apps", "apps"];
+        let asked = |path: &str| did_you_mean_path(path, folders);
+        assert_eq!(asked("apps/wbe").as_deref(), Some("did you mean `apps/web`?"));
+        assert_eq!(asked("web").as_deref(), Some("did you mean `apps/web` or `infrastructure/web`?"));
+        assert_eq!(asked("clusters/fleet/apps").as_deref(), Some("did you mean `apps`?"));
+        assert_eq!(asked("infrastructure/database"), None);
     }
 
     #[test]

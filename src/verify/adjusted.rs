@@ -1,6 +1,10 @@
 //! Which fields of a Flux Kustomization are no fault where they differ.
 
+use serde_json::Value;
+
 use crate::delivery::{Cluster, Reached};
+use crate::render::ORIGIN;
+use crate::verify::note::Note;
 
 /// The fields that decide when its objects are applied and deleted.
 const TIMED: [&str; 6] = [
@@ -57,4 +61,12 @@ fn is_alike_unknown(old: &Reached, new: &Reached) -> bool {
     let rest = unknown(old);
     let strategy = |one: &Reached| one.post_build["substituteStrategy"].clone();
     rest == unknown(new) && (rest.is_empty() || strategy(old) == strategy(new))
+}
+
+/// Says that kustomize names another file as the origin of an object: that is an annotation in the cluster, and says nothing
+/// of the object.
+pub(super) fn origin(before: &Value, after: &Value) -> Option<Note> {
+    let [was, is] = [before, after].map(|object| &object["metadata"]["annotations"][ORIGIN]);
+    let text = |value: &Value| if value.is_null() { String::new() } else { value.to_string() };
+    (was != is).then(|| Note::Adjusted(format!("metadata.annotations.{ORIGIN}"), text(was), text(is)))
 }

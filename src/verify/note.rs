@@ -1,29 +1,20 @@
 //! What a step changes on purpose, so that it is told and no fault.
 
 use crate::delivery::Kind;
+use crate::text::words_of;
 
-/// What became of an object that only decides who applies the others, and when.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Note {
-    /// A Flux Kustomization is gone, and these apply its objects.
-    Succeeded(Vec<String>),
-    /// A Flux Kustomization is new, and applies objects of these.
-    Successor(Vec<String>),
-    /// A field of it differs, by which no object does: (path, before, after), values as JSON.
-    Adjusted(String, String, String),
-    /// It belongs to a gate.
-    Gate(Kind),
-}
-
-impl Note {
-    /// Returns the word used in output.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Note::Succeeded(_) => "succeeded",
-            Note::Successor(_) => "successor",
-            Note::Adjusted(..) => "adjusted",
-            Note::Gate(_) => "gate",
-        }
+words_of! {
+    /// What became of an object that only decides who applies the others, and when.
+    #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Note {
+        /// A Flux Kustomization is gone, and these apply its objects.
+        Succeeded(Vec<String>) = "succeeded",
+        /// A Flux Kustomization is new, and applies objects of these.
+        Successor(Vec<String>) = "successor",
+        /// A field of it differs, by which no object does: (path, before, after), values as JSON.
+        Adjusted(String, String, String) = "adjusted",
+        /// It belongs to a gate.
+        Gate(Kind) = "gate",
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) type Part = (Option<String>, RepoPath);
 pub(super) struct Appliers {
     /// The one that its sides may be named after.
     pub first: String,
-    /// All of them.
+    /// All of them that the spec names.
     pub all: BTreeSet<String>,
 }
 
@@ -33,7 +33,8 @@ pub(super) fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, Appliers> {
         let new = || Appliers { first: entry.cluster.clone(), all: BTreeSet::new() };
         let one = found.entry(whole.clone()).or_insert_with(new);
         one.first.clone_from(&entry.cluster);
-        one.all.extend(entry.clusters().map(str::to_owned));
+        let named = entry.clusters().filter(|cluster| input.spec.clusters.contains_key(*cluster));
+        one.all.extend(named.map(str::to_owned));
     }
     found
 }

@@ -5,13 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::delivery::inventory::is_kept;
 use crate::delivery::{Applier, Change, Comparison, Input, Kind, Pair, World, counterparts};
 use crate::path::RepoPath;
 use crate::proof::{Mismatch, Renames, differences, without_names};
 use crate::render::Object;
 use crate::repo::flux::is_flux_kustomization;
 use crate::repo::manifest::ObjectId;
-use crate::verify::adjusted::is_adjusted;
+use crate::verify::adjusted::{is_adjusted, origin};
 use crate::verify::note::Note;
 use crate::verify::parts::wholes;
 use crate::verify::tree::{self, Tree};
@@ -105,7 +106,10 @@ impl<'a> Since<'a> {
         let id = &change.live;
         let Some(object) = change.object() else { return };
         if self.is_of_gate(change) {
-            outcome.notes.push((id.clone(), Note::Gate(change.kind())));
+            // What its own settings keep stays in the cluster.
+            if change.kind() != Kind::Deleted || !is_kept(&object.value) {
+                outcome.notes.push((id.clone(), Note::Gate(change.kind())));
+            }
             return;
         }
         let is_flux = is_flux_kustomization(&object.value);
@@ -159,7 +163,8 @@ impl<'a> Since<'a> {
         let nameless = |object: &Object| without_names(object.clone(), &renamed).value;
         let is_naming = || nameless(old) == nameless(new);
         let mut fields = Vec::new();
-        differences(&change.live, "", Some(&old.value), Some(&new.value), &mut fields);
+        differences(&change.live, &old.value, &new.value, &mut fields);
+        outcome.notes.extend(origin(&old.value, &new.value).map(|note| (change.live.clone(), note)));
         for field in fields {
             let Mismatch::Changed { id, field, before: was, after: is } = field else { continue };
             let is_note = if is_flux { is_adjusted(&field, before(), after()) } else { is_naming() };
@@ -307,15 +312,29 @@ impl<'a> Since<'a> {
         (self.whole(&folder), pair.cluster.clone())
     }
 
+    /// Returns the folder of the root by which a cluster gets an entry point; `None` where that is built by itself. What it
+    /// holds is compared with all else of the root.
+    fn built_by(&self, path: &RepoPath, cluster: &str) -> Option<RepoPath> {
+        let key = (path.clone(), cluster.to_owned());
+        let trees = [&self.after, &self.before];
+        let mut entries = trees.iter().filter_map(|tree| tree.input.model.entry(path));
+        let is_built = trees.iter().any(|tree| tree.counts.contains_key(&key));
+        entries.find_map(|entry| entry.through.clone()).filter(|_| !is_built)
+    }
+
     /// Returns a check for each entry point that applies apps, and for any other one where something differs. Clusters
     /// that share one are told together where they get the same.
     fn checks(self, named: impl Fn(&str) -> String) -> Vec<Check> {
         let mut all: BTreeMap<RepoPath, BTreeSet<String>> = BTreeMap::new();
+        let mut add = |path: RepoPath, cluster: String| {
+            let folder = self.built_by(&path, &cluster).unwrap_or(path);
+            all.entry(folder).or_default().insert(cluster);
+        };
         for (path, appliers) in wholes(&self.before.input) {
-            all.entry(path).or_default().extend(appliers.all.iter().map(|cluster| named(cluster)));
+            appliers.all.iter().for_each(|cluster| add(path.clone(), named(cluster)));
         }
         for (path, appliers) in wholes(&self.after.input) {
-            all.entry(path).or_default().extend(appliers.all);
+            appliers.all.into_iter().for_each(|cluster| add(path.clone(), cluster));
         }
         for (path, cluster) in self.found.keys() {
             all.entry(path.clone()).or_default().insert(cluster.clone());

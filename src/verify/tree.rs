@@ -161,7 +161,7 @@ impl<'a> Tree<'a> {
         let standing = folders.iter().filter(|folder| self.input.snapshot.is_dir(folder));
         let standing: Vec<&RepoPath> = standing.collect();
         let requests: Vec<Request> =
-            standing.iter().map(|folder| Request::folder((*folder).clone())).collect();
+            standing.iter().map(|folder| Request::delivered((*folder).clone())).collect();
         let results = self.input.renderer.render(self.input.snapshot, &requests);
         for (folder, objects) in standing.into_iter().zip(results) {
             let ids = objects.into_iter().flatten().map(|object| ObjectId::of(&object.value));

@@ -6,12 +6,14 @@ use crate::delivery::Input;
 use crate::delivery::classify::{Context, Reason, classify};
 use crate::delivery::fleet::Undivided;
 use crate::delivery::parent;
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
-use crate::repo::kustomization::is_constant;
+use crate::plan::gate::{Lone, needed};
+use crate::repo::field::is_constant;
 use crate::repo::manifest::{manifests, objects};
-use crate::repo::{Target, built};
+use crate::repo::{FluxKustomization, Target, built};
 use crate::spec::{Matcher, Placed, Rule};
-use crate::when::note::is_unheld;
+use crate::when::note::{is_ungated, is_unheld};
 use crate::when::{Answer, Line};
 
 impl Answer {
@@ -32,6 +34,10 @@ impl Answer {
         let alike: BTreeSet<&RepoPath> =
             folders.iter().filter(|folder| parents.contains(*folder) || is_open(folder)).collect();
         input.prepare(alike.iter().copied());
+        let mut lone: Option<Lone> = None;
+        let mut is_lone = |folder: &RepoPath| {
+            lone.get_or_insert_with(|| Lone::of(input, &input.sides())).rest(folder).is_some()
+        };
         for line in open {
             let entry = line.folder.as_ref().filter(|folder| alike.contains(folder));
             let entry = entry.and_then(|folder| input.model.entry(folder));
@@ -42,10 +48,46 @@ impl Answer {
                 if parent::reason(input.model, &typed.objects).is_some() {
                     return Some(Undivided::Parent);
                 }
-                verdict(input, typed.present())
+                // No split parts Namespaces alone from the rest.
+                let mut is_lone =
+                    || Lone::may_be(input, &typed) && line.folder.as_ref().is_some_and(&mut is_lone);
+                verdict(input, typed.present()).or_else(|| is_lone().then_some(Undivided::Gated))
             });
+            let own = line.folder.as_ref().and_then(|folder| input.model.entry(folder));
+            let is_of_root = own.is_some_and(|entry| entry.through.is_some());
+            if line.undivided == Some(Undivided::Gated) && is_of_root {
+                line.undivided = Some(Undivided::Root);
+            }
         }
+        self.note_needed(input);
         self
+    }
+
+    /// Notes what depends on that of which every object has a window and that no gate suspends.
+    fn note_needed(&mut self, input: &Input<'_>) {
+        let target = |line: &Line| {
+            let own = line.kustomization.as_ref()?;
+            Some(GateTarget { namespace: own.namespace.clone(), name: own.name.clone() })
+        };
+        // Only what something waits for is looked into: that takes builds.
+        let is_awaited = |cluster: &str, target: &GateTarget| {
+            let waits = input.model.flux_of_cluster(cluster).flat_map(FluxKustomization::waits_for);
+            waits.map(|(space, name)| GateTarget::new(input, space, name)).any(|one| one == *target)
+        };
+        let is_free = |line: &Line| is_ungated(line) && line.undivided == Some(Undivided::Gated);
+        let is_asked = |line: &Line| {
+            is_free(line) && target(line).is_some_and(|target| is_awaited(&line.cluster, &target))
+        };
+        if !self.lines.iter().any(is_asked) {
+            return;
+        }
+        let needed = needed(input);
+        for line in self.lines.iter_mut().filter(|line| is_free(line)) {
+            let (Some(of_cluster), Some(target)) = (needed.get(&line.cluster), target(line)) else {
+                continue;
+            };
+            line.needed_by = of_cluster.get(&target).map(|by| by.shown(input.spec));
+        }
     }
 }
 
@@ -67,6 +109,8 @@ struct Seen {
     sorts: BTreeSet<bool>,
     /// Whether a build would show nothing else.
     is_all: bool,
+    /// Whether there is a real-time Namespace: it alone makes no sort.
+    has_namespace: bool,
 }
 
 impl Seen {
@@ -100,7 +144,11 @@ impl Seen {
                 for object in documents.iter().flat_map(|document| objects(&document.value)) {
                     match classify(input.spec, object, context) {
                         Ok(own) if own.reason != Reason::Gate => {
-                            seen.sorts.insert(input.spec.types[own.change_type].is_real_time());
+                            let is_real_time = input.spec.types[own.change_type].is_real_time();
+                            match is_real_time && object["kind"] == "Namespace" {
+                                true => seen.has_namespace = true,
+                                false => drop(seen.sorts.insert(is_real_time)),
+                            }
                         }
                         Ok(_) => {}
                         Err(_) => seen.is_all = false,
@@ -114,8 +162,9 @@ impl Seen {
     /// Says what no build could say otherwise.
     fn verdict(&self) -> Option<Undivided> {
         match self.sorts.iter().collect::<Vec<_>>()[..] {
+            [] if self.is_all && self.has_namespace => Some(Undivided::RealTime),
             [true] if self.is_all => Some(Undivided::RealTime),
-            [false] if self.is_all => Some(Undivided::Gated),
+            [false] if self.is_all && !self.has_namespace => Some(Undivided::Gated),
             _ => None,
         }
     }

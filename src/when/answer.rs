@@ -8,9 +8,10 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::{
     Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side, Undivided,
 };
-use crate::delivery::{History, Model, Unclosed, Waiting, begun, unclosed, unread};
+use crate::delivery::{History, Model, Stuck, Unclosed, Waiting, begun, unclosed, unread};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
+use crate::plan::edit::prepare::is_remembering;
 use crate::repo::Appeared;
 use crate::schedule::{Interval, Stretch};
 use crate::spec::Spec;
@@ -53,6 +54,8 @@ pub struct Line {
     pub(super) waits_for: Option<String>,
     /// The windows, as a position in [`Schedules::distinct`].
     pub(super) schedule: Option<usize>,
+    /// Whether the gate in Git goes by other times than the spec says.
+    pub is_otherwise: bool,
     /// What it depends on that waits itself, by name and with its times as far as they are known; of real-time alone.
     pub awaited: Option<(String, Option<GateTimes>)>,
     /// Why the times stop being open at the next closing; `None` where there is none.
@@ -61,10 +64,18 @@ pub struct Line {
     pub table: Option<Interval>,
     /// Since when the CronJobs are there that close it, where nothing has closed it yet.
     pub before_first_closing: Option<Appeared>,
+    /// Whether it is open as what applies it waits itself, and brings its held source only then.
+    pub is_brought: bool,
     /// Whether it is only taken for closed, as Git does not tell whether the CronJobs were there at the last closing.
     pub is_assumed: bool,
     /// Why no split divides it.
     pub undivided: Option<Undivided>,
+    /// The real-time Flux Kustomization that depends on it, so that no gate suspends it.
+    pub needed_by: Option<String>,
+    /// Why the spec wants no gate of the cluster.
+    pub ungated: Option<Ungated>,
+    /// Whether it is handed over and not finished, so that its CronJobs do not run yet.
+    pub is_unfinished: bool,
     /// Whether Git suspends what applies the gate that closes it, or that does not build.
     pub is_kept_out: bool,
     /// Whether that is because it does not build.
@@ -87,9 +98,26 @@ pub struct Line {
     pub close_zone: TimeZone,
 }
 
+/// Why a spec with windows wants no gate of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ungated {
+    /// It says so: `hasGate: false`.
+    Spec,
+    /// It does not name the cluster.
+    Unnamed,
+}
+
+impl Ungated {
+    fn of(spec: &Spec, cluster: &str) -> Option<Ungated> {
+        let is_named = spec.ungated.contains_key(cluster);
+        let ungated = if is_named { Ungated::Spec } else { Ungated::Unnamed };
+        (spec.has_gated_type() && !spec.gates(cluster)).then_some(ungated)
+    }
+}
+
 impl Answer {
     /// Takes back that something is closed which nothing has closed yet: no CronJob held it at the closing that would have
-    /// ([`begun`]).
+    /// ([`begun`]). Notes too what is on its way to Flux Kustomizations of its own.
     #[must_use]
     pub fn with_history(mut self, model: &Model, schedules: &Schedules, history: &dyn History) -> Answer {
         let waits = |line: &Line| {
@@ -98,7 +126,8 @@ impl Answer {
             let target = GateTarget { namespace: own.namespace.clone(), name: own.name.clone() };
             Some((line.cluster.clone(), target, schedule))
         };
-        for line in self.lines.iter_mut().filter(|line| line.gate == GateState::Closes) {
+        let closes = |line: &&mut Line| matches!(line.gate, GateState::Closes | GateState::Foreign);
+        for line in self.lines.iter_mut().filter(closes) {
             let target = line
                 .kustomization
                 .as_ref()
@@ -106,6 +135,13 @@ impl Answer {
             let job = target.and_then(|target| model.closings.running(&line.cluster, &target));
             line.is_kept_out = job.is_some_and(|job| job.is_kept_out);
             line.is_unbuilt = job.is_some_and(|job| job.is_unbuilt);
+        }
+        for line in self.lines.iter_mut().filter(|line| line.gate == GateState::NoJob) {
+            let Some(own) = &line.kustomization else { continue };
+            let mut named = model.flux_named(&line.cluster, &own.name);
+            line.is_unfinished = named.any(|flux| {
+                (flux.namespace.is_empty() || flux.namespace == own.namespace) && is_remembering(flux)
+            });
         }
         let found = self.lines.iter().map(waits).enumerate();
         let found: Vec<_> = found.filter_map(|(position, one)| Some((position, one?))).collect();
@@ -124,6 +160,7 @@ impl Answer {
             let line = &mut self.lines[*position];
             let Some(begun) = begun else { continue };
             line.is_assumed = begun.assumed().is_some();
+            line.is_brought = begun.is_brought();
             if let Some(times) = begun.times(schedule, self.at) {
                 line.open_zone = schedule.zone(times.opens);
                 line.close_zone = schedule.zone(times.closes);
@@ -156,7 +193,7 @@ impl Line {
 
     /// Returns the schedule by which CronJobs close it; `None` where it is open.
     fn closed_by_jobs(&self) -> Option<usize> {
-        let closes = matches!(self.gate, GateState::Closes | GateState::Unseen);
+        let closes = matches!(self.gate, GateState::Closes | GateState::Unseen | GateState::Foreign);
         let is_closed = self.times.is_some_and(|times| !times.open);
         self.schedule.filter(|_| closes && is_closed)
     }
@@ -165,6 +202,8 @@ impl Line {
     pub fn is_open(&self) -> bool {
         match self.gate {
             GateState::Closes | GateState::Unseen => self.times.is_none_or(|times| times.open),
+            // When CronJobs open that the spec says nothing of is not always known.
+            GateState::Foreign => self.times.is_some_and(|times| times.open),
             GateState::Unmoved => false,
             _ => !self.is_behind(),
         }
@@ -178,7 +217,7 @@ impl Line {
     /// Gives the instant from which a change that is merged at `at` can reach the cluster; `None` where no
     /// window opens again, nothing is known of when, or nothing of the cluster is in the repository.
     pub fn reaches(&self, at: Timestamp) -> Option<Timestamp> {
-        if self.gate == GateState::Foreign || self.is_suspended() || self.folder.is_none() {
+        if self.stuck().is_some() || self.folder.is_none() {
             None
         } else if let Some((_, times)) = &self.awaited {
             times.and_then(|times| if times.open { Some(at) } else { times.next_open })
@@ -189,9 +228,9 @@ impl Line {
         }
     }
 
-    /// Tells whether Git itself says that nothing lands.
-    pub fn is_suspended(&self) -> bool {
-        self.kustomization.as_ref().is_some_and(|kustomization| kustomization.suspended)
+    /// Returns why nothing lands at all, where Git itself says so.
+    pub fn stuck(&self) -> Option<&Stuck> {
+        self.kustomization.as_ref()?.stuck.as_ref()
     }
 }
 
@@ -240,15 +279,21 @@ pub fn answer(
             times,
             waits_for: side.waits_for.clone(),
             schedule: side.schedule,
+            is_otherwise: matches!(side.gate, GateState::Closes | GateState::Unseen)
+                && side.schedule.is_some_and(|position| schedules.is_otherwise(position)),
             awaited,
             closes_by: closing.map(|(_, reason)| reason),
             table: schedule.and_then(|(_, schedule)| schedule.bounds()),
             before_first_closing: None,
             is_assumed: false,
+            is_brought: false,
             is_kept_out: false,
             is_unread: false,
             is_unbuilt: false,
             undivided: side.undivided,
+            needed_by: None,
+            ungated: Ungated::of(spec, &side.cluster),
+            is_unfinished: false,
             delay,
             next_freeze: closing.and_then(|(close, _)| schedule?.1.freeze_at(close).cloned()),
             freeze: schedule.and_then(|(_, schedule)| schedule.freeze_at(at).cloned()),

@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::Schedules;
 use crate::delivery::{Held, Hold, Holds, Model};
 use crate::diagnostic::{Diagnostic, clean};
+use crate::plan::gate::Needed;
 use crate::schedule::moment;
 use crate::spec::Spec;
 
@@ -18,6 +19,8 @@ pub struct Ahead {
     pub divided: usize,
     /// How many it can't divide.
     pub refused: usize,
+    /// What no gate suspends as something real-time depends on it.
+    pub needed: Needed,
     /// The clusters of the Flux Kustomizations that wait after the hand-over, one for each.
     pub waiting: Vec<String>,
     /// The Flux Kustomizations that these replace, by cluster, namespace and name.
@@ -51,7 +54,8 @@ pub fn begins(
             "After {first}`gitops-windows split --all` and `gitops-windows migrate`, {waiting} for {its}."
         ));
     }
-    if ahead.refused > 0 {
+    let is_said = after.is_empty() && ahead.divided == 0 && !is_off;
+    if ahead.refused > 0 && !is_said {
         let them = match ahead.refused {
             1 => "1 entry point as it is".to_owned(),
             several => format!("{several} entry points as they are"),
@@ -59,6 +63,20 @@ pub fn begins(
         told.push(format!("`split --all` leaves {them}: `gitops-windows split --all --dry-run` says why."));
     }
     Ok(told.join("\n"))
+}
+
+/// Says what depends on the first of what no gate suspends for that.
+fn first_needed(spec: &Spec, needed: &Needed) -> Option<String> {
+    let (cluster, (target, by)) =
+        needed.iter().find_map(|(cluster, of_cluster)| Some((cluster, of_cluster.first_key_value()?)))?;
+    let count = needed.values().map(|of_cluster| of_cluster.len()).sum::<usize>();
+    let more = if count == 1 { String::new() } else { format!(" (and {} more)", count - 1) };
+    let words = format!(
+        "no gate suspends {}{more}, as real-time {} of cluster {cluster} depends on it",
+        target.shown(spec),
+        by.shown(spec)
+    );
+    Some(clean(&words))
 }
 
 fn counted(waiting: usize, clusters: usize) -> String {
@@ -86,9 +104,12 @@ fn today(
                 "Nothing waits: without a Flux Kustomization in Git the gates are switched off.".to_owned()
             }
             0 if is_off => "Nothing waits: the gates are switched off.".to_owned(),
-            0 if ahead.divided + ahead.refused == 0 => {
-                "Nothing waits, and a split would divide nothing: `gitops-windows split --all --dry-run` says why.".to_owned()
-            }
+            0 if ahead.divided == 0 => match first_needed(spec, &ahead.needed) {
+                Some(why) => format!("Nothing waits, and a split would divide nothing: {why}."),
+                None => {
+                    "Nothing waits, and a split would divide nothing: `gitops-windows split --all --dry-run` says why.".to_owned()
+                }
+            },
             0 => "Nothing waits yet.".to_owned(),
             1 => "Nothing changes: 1 Flux Kustomization waits for its window as before.".to_owned(),
             count => {
@@ -127,4 +148,46 @@ fn cloned((id, hold): (&(String, String, String), &Hold)) -> ((String, String, S
 
 fn told(at: Timestamp, zone: &TimeZone) -> String {
     clean(&moment(at, zone))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delivery::Known;
+    use crate::mechanism::GateTarget;
+    use crate::path::RepoPath;
+    use crate::render::{Embedded, Limits};
+    use crate::repo::Snapshot;
+
+    const SPEC: &str = "\
+apiVersion: gitops-windows/v1
+types: { rt: {}, rw: { window: saturday } }
+windows: { saturday: { timeZone: Etc/UTC, open: 0 22 * * SAT, close: 0 2 * * SUN } }
+clusters: { one: {} }
+gate: { enabled: true, namespace: flux-system }
+";
+
+    fn said(ahead: &Ahead) -> String {
+        let spec =
+            crate::spec::parse(&RepoPath::parse("windows.yaml").unwrap(), SPEC.as_bytes()).unwrap().spec;
+        let renderer = Embedded::new(Limits::default());
+        let model = Model::read(&Snapshot::default(), &RepoPath::top(), &Known::of(&spec), &renderer);
+        let now = "2026-11-23T12:00:00Z".parse().unwrap();
+        begins(&spec, &model, &Held::default(), ahead, now).unwrap()
+    }
+
+    #[test]
+    fn a_split_that_divides_nothing_is_told_as_that() {
+        let nothing = "Nothing waits, and a split would divide nothing: ";
+        let why = "`gitops-windows split --all --dry-run` says why.";
+        assert_eq!(said(&Ahead::default()), format!("{nothing}{why}"));
+        assert_eq!(said(&Ahead { refused: 6, ..Ahead::default() }), format!("{nothing}{why}"));
+        let some = said(&Ahead { refused: 6, divided: 1, ..Ahead::default() });
+        assert!(some.starts_with("Nothing waits yet.\n") && some.contains("leaves 6 entry points"), "{some}");
+        let target = |name: &str| GateTarget { namespace: "flux-system".to_owned(), name: name.to_owned() };
+        let needed = [(target("infra"), target("apps"))].into_iter().collect();
+        let ahead = Ahead { needed: [("one".to_owned(), needed)].into_iter().collect(), ..Ahead::default() };
+        let needed = "no gate suspends infra, as real-time apps of cluster one depends on it.";
+        assert_eq!(said(&ahead), format!("{nothing}{needed}"));
+    }
 }

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
-use crate::delivery::Release;
+use crate::delivery::fleet::GateState;
+use crate::delivery::{Release, Stuck};
 use crate::repo::Appeared;
 use crate::schedule::Stretch;
 use crate::schedule::zone::database_release;
@@ -66,12 +67,12 @@ fn one(answer: &Answer, line: &Line) -> Value {
             "namespace": kustomization.namespace,
             "inGit": kustomization.in_git,
             "interval": kustomization.interval,
-            "suspended": kustomization.suspended,
+            "suspended": kustomization.stuck == Some(Stuck::Suspended),
             "after": kustomization.release.map(Release::as_str),
         })),
-        "realTime": line.times.is_none(),
+        "realTime": line.times.is_none() && !matches!(line.gate, GateState::Foreign | GateState::Unmoved),
         "gate": line.gate.as_str(),
-        "open": line.is_open() && !line.is_suspended(),
+        "open": line.is_open() && line.stuck().is_none(),
         "reason": line.reason(answer.at).as_str(),
         "timeZone": if let [name] = names.as_slice() { Some(*name) } else { None },
         "timeZones": names,

@@ -13,7 +13,7 @@ mod schema;
 mod select;
 mod text;
 
-pub use answer::{Answer, Line, answer};
+pub use answer::{Answer, Line, Ungated, answer};
 pub use begins::{Ahead, begins};
 pub use json::json;
 pub use note::notes;

@@ -1,8 +1,13 @@
 //! What an answer must not leave unsaid.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::delivery::fleet::{GateState, Part, Undivided};
-use crate::delivery::{ASSUMED, KEPT_OUT, UNBUILT, UNCLOSED};
-use crate::when::{Answer, Line};
+use crate::delivery::{ASSUMED, KEPT_OUT, Stuck, UNBUILT, UNCLOSED};
+use crate::diagnostic::clean;
+use crate::path::RepoPath;
+use crate::plan::{OBJECTS_OUT_OF_ROOT, OUT_OF_ROOT};
+use crate::when::{Answer, Line, Ungated};
 
 /// One remark about some clusters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,8 +16,8 @@ pub struct Note {
     pub kind: &'static str,
     /// The clusters that it speaks of, in order.
     pub clusters: Vec<String>,
-    /// What is the case and what follows from it.
-    pub message: &'static str,
+    /// What is the case and what follows from it, with the name of an entry point that it speaks of.
+    pub message: String,
     /// What to do.
     pub help: &'static str,
 }
@@ -20,7 +25,22 @@ pub struct Note {
 /// A kind of remark: its name, when it is made, what it says.
 type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 
-const KINDS: [Kind; 21] = [
+/// What stands for the names of entry points in a message.
+const ENTRY: &str = "an entry point";
+
+/// What stands for the name of what depends on an entry point in a message.
+const DEPENDANT: &str = "a real-time dependant needs it";
+
+/// What stands for the name of a cluster where several have such an entry point.
+const NAME: &str = "NAME";
+
+/// A gate that windows.yaml does not want and that goes on closing.
+const GATE_LEFT: &str = "gate-left";
+
+/// A cluster that windows.yaml wants no gate for. Where one is left, that is what counts.
+const NO_GATE_WANTED: &str = "no-gate-wanted";
+
+const KINDS: [Kind; 34] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -41,9 +61,15 @@ const KINDS: [Kind; 21] = [
     ),
     (
         "before-first-closing",
-        |line| line.before_first_closing.is_some(),
+        |line| line.before_first_closing.is_some() && !line.is_brought,
         UNCLOSED,
         "`gitops-windows stop --without-git` prints the command that closes at once",
+    ),
+    (
+        "held-later",
+        |line| line.is_brought,
+        "a gated Flux Kustomization brings the held source only at its opening. Until then nothing holds the changes",
+        "let such a move reach the cluster while the window is open\nor close it by hand: `flux suspend kustomization NAME`, and resume it after the opening",
     ),
     (
         "assumed-closed",
@@ -76,8 +102,14 @@ const KINDS: [Kind; 21] = [
         "name its folders under `clusters`, or take the cluster out of the spec",
     ),
     (
+        "not-finished",
+        |line| line.is_unfinished,
+        "an entry point is handed over but not finished. Its CronJobs do not run yet, so its changes land at once",
+        "wait until the clusters have applied that; then `gitops-windows migrate` finishes it",
+    ),
+    (
         "no-job",
-        |line| line.gate == GateState::NoJob,
+        |line| line.gate == GateState::NoJob && !line.is_unfinished && line.ungated.is_none(),
         "no CronJob in Git suspends the Flux Kustomization. Nothing closes outside of the windows",
         "run `gitops-windows sync`",
     ),
@@ -89,9 +121,21 @@ const KINDS: [Kind; 21] = [
     ),
     (
         "foreign-gate",
-        |line| line.gate == GateState::Foreign,
+        |line| line.gate == GateState::Foreign && line.ungated != Some(Ungated::Spec) && line.times.is_none(),
         "a gate in Git makes a Flux Kustomization wait without a window in the spec. Its openings are unknown",
         "hand the entry point over to the Flux Kustomizations of its types\nor run `gitops-windows sync` to see how that gate goes",
+    ),
+    (
+        "foreign-times",
+        |line| line.gate == GateState::Foreign && line.ungated != Some(Ungated::Spec) && line.times.is_some(),
+        "a gate in Git makes a Flux Kustomization wait without a window in the spec. Its CronJobs say the times",
+        "hand the entry point over to the Flux Kustomizations of its types\nor run `gitops-windows sync` to see how that gate goes",
+    ),
+    (
+        "not-synced",
+        |line| line.is_otherwise,
+        "the gate in Git goes by other times than windows.yaml says. These are the times of the gate",
+        "run `gitops-windows sync`\nmerge its files",
     ),
     (
         "unmoved",
@@ -101,9 +145,27 @@ const KINDS: [Kind; 21] = [
     ),
     (
         "suspended",
-        Line::is_suspended,
+        |line| line.stuck() == Some(&Stuck::Suspended),
         "`spec.suspend: true` stands in Git: nothing lands, and the windows can't change that for long",
         "remove the line from the Flux Kustomization",
+    ),
+    (
+        "suspended-source",
+        |line| matches!(line.stuck(), Some(Stuck::Source(_))),
+        "`spec.suspend: true` of a source stands in Git. It fetches no commit, so nothing lands",
+        "remove the line from the source",
+    ),
+    (
+        "dependency-circle",
+        |line| matches!(line.stuck(), Some(Stuck::Circle(_))),
+        "a Flux Kustomization depends on itself, so that Flux never applies it",
+        "take one `dependsOn` out of the circle: `gitops-windows check` names all of it",
+    ),
+    (
+        "stuck-dependency",
+        |line| matches!(line.stuck(), Some(Stuck::Dependency(_))),
+        "Git keeps a dependency of a Flux Kustomization from applying any commit. So nothing of it lands",
+        "mend the Flux Kustomization in `dependsOn`\nor take it out of `dependsOn`",
     ),
     (
         "not-split",
@@ -119,11 +181,49 @@ const KINDS: [Kind; 21] = [
     ),
     (
         "not-gated",
-        |line| {
-            line.gate == GateState::RealTime && is_unheld(line) && line.undivided == Some(Undivided::Gated)
-        },
+        |line| is_idle(line) && line.needed_by.is_none(),
         "every object of an entry point has a window, but no gate suspends it. They land at once",
         "`gitops-windows sync --dry-run` says why, and what to change",
+    ),
+    (
+        "needed",
+        |line| is_idle(line) && line.needed_by.is_some(),
+        "no gate suspends an entry point, as a real-time dependant needs it. Every object has a window, and lands at once",
+        "remove it from the `dependsOn` there\nor give every object there a window too\nor do what else `gitops-windows sync --dry-run` names",
+    ),
+    (
+        "of-root",
+        |line| is_ungated(line) && line.ungated.is_none() && line.undivided == Some(Undivided::Root),
+        "a root applies an entry point with all else. A gate would stop the whole cluster, so its objects land at once",
+        OUT_OF_ROOT,
+    ),
+    (
+        "root-only",
+        |line| line.part == Part::Support && line.undivided == Some(Undivided::Root),
+        "only a root applies objects of this repository. A gate would stop the whole cluster, so they land at once",
+        OBJECTS_OUT_OF_ROOT,
+    ),
+    (
+        "not-in-spec",
+        |line| {
+            let would =
+                is_ungated(line) && matches!(line.undivided, Some(Undivided::Gated | Undivided::Root));
+            line.ungated == Some(Ungated::Unnamed) && (would || line.gate == GateState::NoJob)
+        },
+        "windows.yaml does not name the cluster, so that `sync` writes no gate there. Nothing closes outside of the windows",
+        "name it under `clusters`\nrun `gitops-windows sync`",
+    ),
+    (
+        GATE_LEFT,
+        |line| line.gate == GateState::Foreign && line.ungated == Some(Ungated::Spec),
+        "a gate is left in Git, of which windows.yaml wants none (`hasGate: false`). It goes on closing",
+        "run `gitops-windows sync` to see how that gate goes",
+    ),
+    (
+        NO_GATE_WANTED,
+        |line| line.ungated == Some(Ungated::Spec) && line.gate == GateState::RealTime,
+        "`hasGate: false` stands in windows.yaml. No window holds anything back there",
+        "take it out of the spec where changes should wait\nrun `gitops-windows sync`",
     ),
     (
         "remote",
@@ -158,7 +258,18 @@ const KINDS: [Kind; 21] = [
 /// Tells whether it applies changes of every type at once; what a gate holds back whole needs no split.
 pub(super) fn is_unheld(line: &Line) -> bool {
     let is_held = matches!(line.gate, GateState::Closes | GateState::Resumed | GateState::Unmoved);
-    line.part == Part::Whole && !is_held && !line.is_suspended()
+    let may_be_held = line.ungated != Some(Ungated::Spec);
+    may_be_held && line.part == Part::Whole && !is_held && line.stuck().is_none()
+}
+
+/// Tells whether no gate holds it back, nor any CronJob.
+pub(super) fn is_ungated(line: &Line) -> bool {
+    line.gate == GateState::RealTime && is_unheld(line)
+}
+
+/// Tells whether every object has a window that no gate keeps, though the spec wants one.
+fn is_idle(line: &Line) -> bool {
+    is_ungated(line) && line.ungated.is_none() && line.undivided == Some(Undivided::Gated)
 }
 
 /// Returns the names of all remarks.
@@ -170,12 +281,58 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
 pub fn notes(answer: &Answer) -> Vec<Note> {
     let mut notes = Vec::new();
     for (kind, applies, message, help) in KINDS {
-        let mut clusters: Vec<String> =
-            answer.lines.iter().filter(|line| applies(line)).map(|line| line.cluster.clone()).collect();
+        let is_left = |line: &&Line| {
+            let mut left = notes.iter().filter(|note: &&Note| note.kind == GATE_LEFT);
+            left.any(|note| note.clusters.contains(&line.cluster))
+        };
+        let lines = answer.lines.iter().filter(|line| applies(line));
+        let lines: Vec<&Line> = lines.filter(|line| kind != NO_GATE_WANTED || !is_left(line)).collect();
+        let mut clusters: Vec<String> = lines.iter().map(|line| line.cluster.clone()).collect();
         clusters.dedup();
         if !clusters.is_empty() {
+            let message = depending(&named(message, &lines, &clusters), &lines);
             notes.push(Note { kind, clusters, message, help });
         }
     }
     notes
+}
+
+/// Puts the name of the first of those that depend on some entry points into a message, and how many others there are.
+fn depending(message: &str, lines: &[&Line]) -> String {
+    let names: BTreeSet<&str> = lines.iter().filter_map(|line| line.needed_by.as_deref()).collect();
+    let Some(first) = names.first() else { return message.to_owned() };
+    let (others, depend) = match names.len() {
+        1 => (String::new(), "depends"),
+        several => (format!(" (and {} more)", several - 1), "depend"),
+    };
+    message.replacen(DEPENDANT, &format!("real-time {}{others} {depend} on it", clean(first)), 1)
+}
+
+/// Puts the name of the first of some entry points into a message that speaks of them, and how many others there are.
+///
+/// Folders in which only the name of the cluster differs are told as one, if every one of the clusters has such a folder.
+fn named(message: &str, lines: &[&Line], clusters: &[String]) -> String {
+    let entries =
+        || lines.iter().filter_map(|line| Some((line, line.entry.as_ref().filter(|one| !one.is_top())?)));
+    let alike = |line: &Line, entry: &RepoPath| {
+        let part = |part| if part == line.cluster { NAME } else { part };
+        entry.segments().map(part).collect::<Vec<_>>().join("/")
+    };
+    let mut having: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for (line, entry) in entries() {
+        having.entry(alike(line, entry)).or_default().insert(&line.cluster);
+    }
+    let name = |(line, entry): (&&Line, &RepoPath)| {
+        let alike = alike(line, entry);
+        let is_of_all =
+            clusters.len() > 1 && having.get(&alike).is_some_and(|own| own.len() == clusters.len());
+        clean(if is_of_all { &alike } else { entry.as_str() })
+    };
+    let names: BTreeSet<String> = entries().map(name).collect();
+    let Some(first) = names.first() else { return message.to_owned() };
+    let others = match names.len() {
+        1 => String::new(),
+        several => format!(" (and {} more)", several - 1),
+    };
+    message.replacen(ENTRY, &format!("entry point {first}{others}"), 1)
 }

@@ -2,6 +2,7 @@
 
 use jiff::{Span, Timestamp};
 
+use crate::delivery::Stuck;
 use crate::delivery::fleet::{GateSchedule, GateState};
 use crate::when::Line;
 
@@ -10,7 +11,7 @@ use crate::when::Line;
 pub enum Reason {
     /// It has no window.
     RealTime,
-    /// It depends on what is closed.
+    /// It depends on what is closed, or applies nothing.
     Dependency,
     /// A window is open.
     Window,
@@ -38,13 +39,17 @@ pub enum Reason {
     Unmoved,
     /// `spec.suspend` stands in Git.
     Suspended,
+    /// `spec.suspend` of its source stands in Git.
+    SuspendedSource,
+    /// It depends on itself.
+    DependencyCircle,
     /// The cluster has nothing in this repository.
     NoEntryPoint,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 16] = [
+    pub const ALL: [Reason; 18] = [
         Reason::RealTime,
         Reason::Dependency,
         Reason::Window,
@@ -60,6 +65,8 @@ impl Reason {
         Reason::ForeignGate,
         Reason::Unmoved,
         Reason::Suspended,
+        Reason::SuspendedSource,
+        Reason::DependencyCircle,
         Reason::NoEntryPoint,
     ];
 
@@ -81,13 +88,19 @@ impl Reason {
             Reason::ForeignGate => "foreign-gate",
             Reason::Unmoved => "unmoved",
             Reason::Suspended => "suspended",
+            Reason::SuspendedSource => "suspended-source",
+            Reason::DependencyCircle => "dependency-circle",
             Reason::NoEntryPoint => "no-entry-point",
         }
     }
 
     pub(super) fn of(line: &Line, at: Timestamp) -> Reason {
-        if line.is_suspended() {
-            return Reason::Suspended;
+        match line.stuck() {
+            Some(Stuck::Suspended) => return Reason::Suspended,
+            Some(Stuck::Source(_)) => return Reason::SuspendedSource,
+            Some(Stuck::Circle(_)) => return Reason::DependencyCircle,
+            Some(Stuck::Dependency(_)) => return Reason::Dependency,
+            None => {}
         }
         if line.folder.is_none() {
             return Reason::NoEntryPoint;

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery;
-use crate::delivery::fleet::{Fleet, Part, Side, reached_by};
+use crate::delivery::fleet::{Fleet, Part, Side, Undivided, reached_by};
 use crate::delivery::{EntryPoint, Model, Role};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::repo::Snapshot;
+use crate::spec::windows::none;
 use crate::spec::{Spec, expand_folder};
-use crate::text::did_you_mean;
+use crate::text::{did_you_mean, did_you_mean_path, nearest};
 use crate::when::kept::Kept;
 
 /// What is asked for.
@@ -49,13 +50,15 @@ pub fn select(
     fleet: &Fleet,
     question: &Question<'_>,
 ) -> Result<Selected, Error> {
-    let mut errors = unknown_clusters(fleet, question.clusters);
+    let mut errors = unknown_clusters(&fleet.known(), question.clusters);
     let wanted = |side: &Side| question.clusters.is_empty() || question.clusters.contains(&side.cluster);
     let mut selected = Selected::default();
     let mut positions: BTreeSet<usize> = BTreeSet::new();
     let all = || fleet.sides.iter().enumerate().filter(|(_, side)| wanted(side));
     if question.what.is_empty() {
-        positions.extend(all().filter(|(_, side)| side.part != Part::Support).map(|(position, _)| position));
+        // What applies all of a cluster is its answer.
+        let is_told = |side: &Side| side.part != Part::Support || side.undivided == Some(Undivided::Root);
+        positions.extend(all().filter(|(_, side)| is_told(side)).map(|(position, _)| position));
     }
     let names = if question.what.is_empty() { Names::default() } else { Names::new(spec, model, fleet) };
     for word in question.what {
@@ -66,7 +69,7 @@ pub fn select(
             continue;
         }
         let Some(path) = existing(snapshot, word, question.folder) else {
-            errors.push(unknown(&names, snapshot, word));
+            errors.push(unknown(&names, &fleet.known(), snapshot, word));
             continue;
         };
         let reached = reached_by(model, snapshot, &path);
@@ -99,13 +102,13 @@ fn is_planned(model: &Model, side: &Side, reached: &BTreeSet<RepoPath>) -> bool 
 }
 
 /// Says of each cluster that the spec does not have what was probably meant.
-pub fn unknown_clusters(fleet: &Fleet, clusters: &[String]) -> Vec<Diagnostic> {
-    let known = || fleet.clusters.iter().map(String::as_str);
-    let unknown = clusters.iter().filter(|cluster| !fleet.clusters.contains(cluster));
+pub fn unknown_clusters(known: &[String], clusters: &[String]) -> Vec<Diagnostic> {
+    let unknown = clusters.iter().filter(|cluster| !known.contains(cluster));
+    let known = || known.iter().map(String::as_str);
     unknown
         .map(|cluster| {
             let help = did_you_mean(cluster, known()).unwrap_or_else(|| one_of(known()));
-            Diagnostic::error(format!("there is no cluster `{cluster}` in the spec")).help(help)
+            none("cluster", cluster).help(help)
         })
         .collect()
 }
@@ -120,13 +123,22 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-fn unknown(names: &Names, snapshot: &Snapshot, word: &str) -> Diagnostic {
+fn unknown(names: &Names, clusters: &[String], snapshot: &Snapshot, word: &str) -> Diagnostic {
+    if clusters.iter().any(|cluster| cluster == word) {
+        return Diagnostic::error(format!("`{word}` is a cluster, and no app and no path of the repository"))
+            .help(format!("did you mean `--cluster {word}`?"));
+    }
     let diagnostic = Diagnostic::error(format!("`{word}` is no app and no path of the repository"));
-    let files = || snapshot.entries().map(|(path, _)| path.as_str());
+    let files = || snapshot.entries().map(|(path, _)| path);
+    let folders: BTreeSet<RepoPath> = files().flat_map(RepoPath::parents).collect();
     let near = if word.contains('/') {
-        did_you_mean(word, files())
+        let word = word.trim_end_matches('/');
+        did_you_mean_path(word, folders.iter().chain(files()).map(RepoPath::as_str))
     } else {
-        did_you_mean(word, names.sides.keys().map(String::as_str))
+        did_you_mean(word, names.sides.keys().map(String::as_str)).or_else(|| {
+            let near = nearest(word, clusters.iter().map(String::as_str));
+            near.first().map(|cluster| format!("did you mean `--cluster {cluster}`?"))
+        })
     };
     diagnostic.help(near.unwrap_or_else(|| match names.sides.is_empty() {
         true => "name a file or folder that entry points read".to_owned(),

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::delivery::UNTIL_FIRST;
 use crate::delivery::fleet::GateState;
 use crate::delivery::unnamed;
+use crate::delivery::{Stuck, UNTIL_FIRST};
 use crate::diagnostic::{clean, numbered};
 use crate::path::RepoPath;
 use crate::schedule::zone_name;
+use crate::spec::exceptions::{UNTIL_REMOVED, is_endless};
 use crate::text::{fold, length, ranges};
 use crate::when::{Answer, Line, notes};
 
@@ -88,8 +89,13 @@ fn block(answer: &Answer, lines: &[Line], twins: &Twins<'_>, width: usize, is_al
     }
     let room =
         told.iter().map(|((change_type, ..), _)| change_type.chars().count()).max().unwrap_or_default();
-    let mut text = String::new();
+    // What one type does by several paces stands together, with its name once.
+    let types: Vec<String> = told.iter().map(|((change_type, ..), _)| change_type.clone()).collect();
+    told.sort_by_key(|((change_type, ..), _)| types.iter().position(|own| own == change_type));
+    let (mut text, mut before) = (String::new(), None);
     for ((change_type, now, times), names) in told {
+        let known = before.replace(change_type.clone());
+        let change_type = if known.as_ref() == Some(&change_type) { String::new() } else { change_type };
         let most = if is_all || names.len() <= MOST_NAMED + 1 { names.len() } else { MOST_NAMED };
         let more = match names.len() - most {
             0 => String::new(),
@@ -105,7 +111,8 @@ fn block(answer: &Answer, lines: &[Line], twins: &Twins<'_>, width: usize, is_al
 
 /// Writes when the windows of a line open and close, the next one first.
 fn times(answer: &Answer, line: &Line, width: usize) -> String {
-    let Some(times) = line.times else { return String::new() };
+    let may_land = matches!(line.stuck(), None | Some(Stuck::Suspended));
+    let Some(times) = line.times.filter(|_| may_land) else { return String::new() };
     let mut told = [("opens ", times.next_open), ("closes", times.next_close)];
     if times.open {
         told.reverse();
@@ -116,7 +123,13 @@ fn times(answer: &Answer, line: &Line, width: usize) -> String {
     for (label, at) in told {
         let at = match *at {
             Some(at) => in_zones(at, &zones(answer, line)),
-            None => "never".to_owned(),
+            None => match line.freeze.as_ref().or(line.delay.as_ref()).filter(|one| is_endless(one.interval))
+            {
+                Some(freeze) if *label == "opens " => {
+                    format!("never {UNTIL_REMOVED}: freeze {}", clean(&freeze.reason))
+                }
+                _ => "never".to_owned(),
+            },
         };
         let label = format!("      {label} ");
         text += &(fold(std::iter::once(label.as_str()).chain(at.split(' ')), width, 14) + "\n");
@@ -177,8 +190,14 @@ fn kustomization(line: &Line, twins: &Twins<'_>) -> String {
 
 /// Says what becomes of a change that is merged at the instant.
 fn now(line: &Line) -> String {
-    if line.is_suspended() {
-        return "suspended".to_owned();
+    match line.stuck() {
+        Some(Stuck::Suspended) => return "suspended".to_owned(),
+        Some(Stuck::Source(_)) => return "never: its source is suspended".to_owned(),
+        Some(Stuck::Circle(_)) => return "never: it depends on itself".to_owned(),
+        Some(Stuck::Dependency(name)) => {
+            return format!("never: it depends on {}, which never lands", clean(name));
+        }
+        None => {}
     }
     let remark = match line.gate {
         _ if line.folder.is_none() => "no entry point".to_owned(),
@@ -198,9 +217,9 @@ fn now(line: &Line) -> String {
         }
         GateState::Off => "gate off".to_owned(),
         GateState::NotInGit | GateState::NoJob | GateState::Resumed => "not gated".to_owned(),
-        GateState::Foreign => return "unknown".to_owned(),
+        GateState::Foreign if line.times.is_none() => return "unknown".to_owned(),
         GateState::Unmoved => return "never: nothing moves its source".to_owned(),
-        GateState::Closes | GateState::Unseen => {
+        GateState::Closes | GateState::Unseen | GateState::Foreign => {
             return match (line.times, &line.freeze, &line.given) {
                 (Some(_), Some(freeze), _) => format!("frozen ({})", clean(&freeze.reason)),
                 (Some(times), None, _) if !times.open => match &line.delay {

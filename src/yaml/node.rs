@@ -113,6 +113,11 @@ impl Document {
 }
 
 impl Node {
+    /// Returns the value of a text that has none.
+    pub fn nothing() -> Node {
+        Node { kind: NodeKind::Null, span: 0..0, start: 0, flow: false, at_dash: None, marks: None }
+    }
+
     /// Returns the anchor's name without `&`.
     pub fn anchor(&self) -> Option<&str> {
         self.marks.as_ref()?.anchor.as_deref()
@@ -159,11 +164,6 @@ impl Node {
             NodeKind::Scalar { value, .. } => Some(value),
             _ => None,
         }
-    }
-
-    /// Gives a boolean.
-    pub fn as_bool(&self) -> Option<bool> {
-        self.resolved().scalar_value(Schema::Manifest).as_bool()
     }
 
     /// Gives a sequence's items; `None` for everything else, null included.

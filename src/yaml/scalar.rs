@@ -13,8 +13,6 @@ pub enum ScalarText {
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// `null`.
-    Null,
 }
 
 impl ScalarText {
@@ -24,7 +22,6 @@ impl ScalarText {
             ScalarText::String(text) => quote(text),
             ScalarText::Bool(value) => value.to_string(),
             ScalarText::Int(value) => value.to_string(),
-            ScalarText::Null => "null".to_owned(),
         }
     }
 
@@ -34,7 +31,6 @@ impl ScalarText {
             ScalarText::String(text) => Value::String(text.clone()),
             ScalarText::Bool(value) => Value::Bool(*value),
             ScalarText::Int(value) => Value::from(*value),
-            ScalarText::Null => Value::Null,
         }
     }
 

@@ -47,9 +47,62 @@ fn no_gate_is_written_where_flux_fetches_nothing() {
     insta::assert_snapshot!(spoken(&run), @r"
     error: clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml would reach no cluster: `/*` in `spec.ignore` of its source leaves it out
      --> clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml
-     = help: name folders that Flux fetches under `layout`
-             or add `!/clusters/prod/infra/reconciliation-windows` below `/*` in `spec.ignore`, or remove that line
+     = help: add `!/clusters/prod/infra/reconciliation-windows` below `/*` in `spec.ignore`, or remove that line
+             or name folders that Flux fetches under `layout`
     ");
+}
+
+/// Clusters that fetch a folder of their own and one that they share.
+#[test]
+fn gates_go_where_each_cluster_fetches_its_own() {
+    let of = |cluster: &str| {
+        format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+            metadata: {{ name: flux-system, namespace: flux-system }}\n\
+            spec: {{ interval: 1m, url: https://example.com/all.git, ignore: \"/*\\n!/k/{cluster}\\n!/k/shared\\n\" }}\n"
+        )
+    };
+    let path = |cluster: &str, file: &str| format!("k/{cluster}/start/{file}");
+    let mut files: Vec<(String, String)> = Vec::new();
+    for cluster in ["east", "west"] {
+        let root = root(cluster).replace(&format!("./clusters/{cluster}"), &format!("./k/{cluster}/start"));
+        files.push((path(cluster, "source.yaml"), of(cluster)));
+        files.push((path(cluster, "flux.yaml"), root));
+        files.push((path(cluster, "shop.yaml"), flux_kustomization("shop", "k/shared/apps/shop", "")));
+    }
+    let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+    let service = SERVICE.replace("NAME", "shop");
+    let shared = [
+        ("k/shared/apps/shop/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("k/shared/apps/shop/service.yaml", &service),
+    ];
+    let scratch = repository(&texts.chain(shared).collect::<Vec<_>>());
+    insta::assert_snapshot!(told(&scratch, &INIT), @r"
+    note: the gate of clusters east, west suspends shop entirely: every object there has a window
+     --> windows.yaml
+     = help: 1. give objects that must not wait a real-time type under `rules`
+             2. split it
+    east, west
+      k/shared/apps/shop  Flux Kustomization shop
+    From Sun 2026-11-29 04:00 UTC, 2 Flux Kustomizations in 2 clusters wait for Sat 2026-12-05 22:00 UTC. Nothing else changes.
+    ");
+    let files = scratch.git(&["ls-files", "k/*/infra/*"]);
+    insta::assert_snapshot!(files, @r"
+    k/east/infra/reconciliation-windows/close-reconciliation-window-patch.yaml
+    k/east/infra/reconciliation-windows/kustomization.yaml
+    k/east/infra/reconciliation-windows/open-reconciliation-window-patch.yaml
+    k/shared/infra/reconciliation-windows/close-reconciliation-window-job.yaml
+    k/shared/infra/reconciliation-windows/kustomization.yaml
+    k/shared/infra/reconciliation-windows/namespace.yaml
+    k/shared/infra/reconciliation-windows/open-reconciliation-window-job.yaml
+    k/shared/infra/reconciliation-windows/role-binding.yaml
+    k/shared/infra/reconciliation-windows/role.yaml
+    k/shared/infra/reconciliation-windows/service-account.yaml
+    k/west/infra/reconciliation-windows/close-reconciliation-window-patch.yaml
+    k/west/infra/reconciliation-windows/kustomization.yaml
+    k/west/infra/reconciliation-windows/open-reconciliation-window-patch.yaml
+    ");
+    assert_eq!(notes(&scratch), [""; 0]);
 }
 
 /// Another cluster that fetches everything is no reason to write what a cluster would never get.

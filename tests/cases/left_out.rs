@@ -71,7 +71,7 @@ fn what_git_suspends_is_not_divided() {
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
 prod
   apps/shop  split by projection
-    why: apps/shop/kustomization.yaml lists files beside its apps
+    why: apps/shop/kustomization.yaml lists files itself, which stay where they are
 warning: apps/old in cluster prod is left as it is: Flux Kustomization old has `suspend: true` in Git. No change of it reaches the cluster
  --> clusters/prod/old.yaml:9:12
   |

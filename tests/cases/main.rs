@@ -6,6 +6,7 @@ mod support;
 
 mod fetched;
 mod left_out;
+mod lenient;
 mod patched;
 mod remote;
 mod repository;

@@ -60,10 +60,10 @@ pub fn finished(scratch: &Scratch) -> String {
     told(scratch, &["migrate", "--yes"])
 }
 
-/// Holds `check` to nothing worse than a note, and returns the codes of those.
+/// Holds `check` to nothing worse than a warning, and returns the codes of what it tells.
 #[track_caller]
 pub fn notes(scratch: &Scratch) -> Vec<String> {
-    let run = scratch.expect(0, &["check", "--format", "json", "--fail-on", "warning"]);
+    let run = scratch.expect(0, &["check", "--format", "json", "--fail-on", "error"]);
     let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let codes =
         json["findings"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned());

@@ -1,6 +1,6 @@
 //! Clusters that apply one folder.
 
-use crate::repository::{CONFIG_MAP, INIT, SERVICE, finished, notes, repository, told};
+use crate::repository::{CONFIG_MAP, INIT, SERVICE, finished, notes, repository, root, told};
 use crate::support::flux_kustomization;
 
 #[test]
@@ -23,7 +23,7 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
 dev, prod
   components/shop  split by projection
-    why: components/shop/kustomization.yaml lists files beside its apps
+    why: components/shop/kustomization.yaml lists files itself, which stay where they are
 Projection: each side builds the whole app and keeps the objects of its change type.
 Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
 "#);
@@ -55,4 +55,28 @@ Nothing to change.
       in clusters dev, prod, components/shop/shop-rw
         by Flux Kustomization shop-rw, held by CronJob close-reconciliation-window
     ");
+}
+
+/// A folder that a Flux Kustomization builds is its own, wherever it lies: nobody takes its new sides for a cluster.
+#[test]
+fn sides_beside_the_folders_of_clusters_are_no_clusters() {
+    let apps = "clusters/apps-prod";
+    let scratch = repository(&[
+        ("clusters/prod/flux.yaml", &root("prod")),
+        ("clusters/prod/apps.yaml", &flux_kustomization("apps", apps, "")),
+        (&format!("{apps}/kustomization.yaml"), "resources: [../../web]\n"),
+        ("web/kustomization.yaml", "resources: [map.yaml, service.yaml]\n"),
+        ("web/map.yaml", &CONFIG_MAP.replace("NAME", "web")),
+        ("web/service.yaml", &SERVICE.replace("NAME", "web")),
+    ]);
+    told(&scratch, &INIT);
+    for step in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.take(step);
+        let clusters = scratch.expect(0, &["clusters"]).stdout;
+        assert!(clusters.starts_with("prod  root clusters/prod\n"), "{step:?}: {clusters}");
+        scratch.expect(0, &["verify", "--base", "HEAD~1"]);
+    }
+    let gone =
+        scratch.expect(0, &["pr", "--base", "HEAD~1", "--format", "json", "--now", "2026-11-23T12:00:00Z"]);
+    assert!(!gone.stdout.contains("\"deleted\""), "{}", gone.stdout);
 }

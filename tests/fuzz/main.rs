@@ -35,12 +35,16 @@ fn first() -> u64 {
 
 /// Gives inputs made of samples and words to a target, which panics where it does wrong; `share` of the usual number.
 ///
-/// An input that takes longer than ten seconds is one that does wrong, too.
+/// An input that takes longer than ten seconds is one that does wrong, too. The last one of each target is kept in
+/// `target/tmp`.
 fn fuzz(target: &str, share: u64, samples: &[String], words: &[&str], run: &mut dyn FnMut(&str)) {
     let limit =
         std::env::var("GITOPS_WINDOWS_FUZZ").ok().map(|text| Duration::from_secs(text.parse().unwrap()));
     let begun = Instant::now();
+    // Who is killed tells nothing.
+    let last = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{target}"));
     let mut attempt = |text: &str, name: &str| {
+        std::fs::write(&last, format!("{name}\n{text}")).unwrap();
         let start = Instant::now();
         let shown = Shown { name, text };
         run(text);

@@ -112,7 +112,7 @@ fn a_workflow_command_is_one_line_with_one_command() {
 #[test]
 fn sarif_is_json_that_says_the_same() {
     fuzz("sarif", 300, &names(), &HARM, &mut |text| {
-        let printed = serde_json::to_string(&sarif(&[finding(text)])).unwrap();
+        let printed = serde_json::to_string(&sarif(&[finding(text)], None)).unwrap();
         let value: serde_json::Value = serde_json::from_str(&printed).unwrap();
         let result = &value["runs"][0]["results"][0];
         let said = result["message"]["text"].as_str().unwrap();

@@ -130,7 +130,7 @@ fn edits_are_made_as_they_say_or_not_at_all() {
             let done = match (dice.below(6), list) {
                 (0, _) => editor.remove_key(&keys),
                 (1, _) => editor.rename_key(&keys, &word),
-                (2, Some(length)) if length > 0 => editor.remove_item(&keys, dice.below(length)),
+                (2, Some(length)) if length > 0 => editor.remove_items(&keys, &[dice.below(length)]),
                 (3, Some(_)) => editor.append_item(&keys, word.as_str()),
                 (4, _) => {
                     keys.push(Key::from(word.clone()));

@@ -1,14 +1,12 @@
-//! Gates that hold a source: what is written, what is said of it, and what the job does.
-
-use std::path::Path;
-use std::process::Command;
+//! Gates that hold a source: what is written, and what is said of it.
 
 use serde_json::{Value, json};
 
 use super::{permissions, rendered, scaffold};
-use crate::support::scratch::{Scratch, program};
+use crate::support::flux_kustomization;
+use crate::support::scratch::Scratch;
 
-const INFRA: &str = "clusters/edge-01/infra";
+pub const INFRA: &str = "clusters/edge-01/infra";
 const FLUX: &str = "clusters/edge-01/flux";
 
 /// Adds what `flux bootstrap` writes.
@@ -49,7 +47,7 @@ fn object(objects: &[Value], kind: &str, name: &str) -> Value {
     objects.iter().find(is_it).unwrap().clone()
 }
 
-fn container(objects: &[Value]) -> Value {
+pub fn container(objects: &[Value]) -> Value {
     let job = object(objects, "CronJob", "follow-reconciliation-window");
     job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"][0].clone()
 }
@@ -93,6 +91,80 @@ fn what_is_gated_reads_a_source_of_its_own() {
     assert_eq!(scratch.run(&["verify"]).code, 0);
 }
 
+/// A live side may hold Flux Kustomizations that are gated themselves. What it brings lands at its opening, and the jobs
+/// that suspended them go at once.
+#[test]
+fn what_a_side_applies_begins_to_read_a_held_source_in_an_open_window() {
+    let scratch = bootstrapped();
+    let list = "clusters/edge-01/apps/apps-rw/kustomization.yaml";
+    scratch.write("apps/inner/kustomization.yaml", "resources: [service.yaml]\n");
+    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: inner, namespace: nginx }\n";
+    scratch.write("apps/inner/service.yaml", service);
+    scratch.write("clusters/edge-01/apps/apps-rw/inner.yaml", flux_kustomization("inner", "apps/inner", ""));
+    scratch.write(list, scratch.text(list) + "  - inner.yaml\n");
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    scratch.commit();
+    asked(&scratch);
+    let told = scratch.expect(5, &["sync", "--yes"]).stderr;
+    let words = "inner of cluster edge-01 will read GitRepository flux-system-rw once gated apps-rw has applied that. \
+                 Until the opening nothing makes it wait";
+    assert!(told.contains(words), "{told}");
+    assert!(told.contains("`gitops-windows sync --while-open` writes it"), "{told}");
+    // An edit that needs no window takes no gate away.
+    scratch.take(&["windows", "set", "saturday", "--close", "0 5 * * SUN", "--yes"]);
+    assert!(scratch.text(&format!("{INFRA}/reconciliation-windows/kustomization.yaml")).contains("close"));
+    scratch.git(&["checkout", "--quiet", "."]);
+    scratch.expect(0, &["sync", "--while-open", "--yes"]);
+    let held = object(&rendered(&scratch, "clusters/edge-01/apps/apps-rw"), "Kustomization", "inner");
+    assert_eq!(held["spec"]["sourceRef"]["name"], "flux-system-rw");
+}
+
+/// Merged while closed all the same, such a move is in Git at once, and in the cluster only from the opening on.
+#[test]
+fn what_a_gated_one_brings_is_not_held_before_the_opening() {
+    let scratch = following();
+    let list = "clusters/edge-01/apps/apps-rw/kustomization.yaml";
+    scratch.write("apps/inner/kustomization.yaml", "resources: [service.yaml]\n");
+    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: inner, namespace: nginx }\n";
+    scratch.write("apps/inner/service.yaml", service);
+    scratch.write("clusters/edge-01/apps/apps-rw/inner.yaml", flux_kustomization("inner", "apps/inner", ""));
+    scratch.write(list, scratch.text(list) + "  - inner.yaml\n");
+    let at = |date: &str| {
+        scratch.git(&["add", "--all"]);
+        scratch.git_at(date, &["commit", "--quiet", "--message", "a state"]);
+    };
+    scratch.git(&["checkout", "--quiet", "--orphan", "dated"]);
+    at("2026-11-20T10:00:00Z");
+    scratch.expect(5, &["sync", "--yes"]);
+    scratch.expect(0, &["sync", "--while-open", "--yes"]);
+    at("2026-11-23T10:00:00Z");
+    let inner = |now: &str| {
+        let told =
+            scratch.expect(0, &["when", "--now", now, "--cluster", "edge-01", "--format", "json"]).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let lines = told["lines"].as_array().unwrap();
+        let line = lines.iter().find(|line| line["kustomization"]["name"] == "inner").unwrap().clone();
+        let notes = told["notes"].as_array().unwrap().iter();
+        let is_told = notes.filter(|note| note["kind"] == "held-later").count() == 1;
+        (line["open"] == true, line["nextClose"]["utc"].as_str().unwrap().to_owned(), is_told)
+    };
+    assert_eq!(inner("2026-11-24T10:00:00Z"), (true, "2026-11-29T03:00:00Z".to_owned(), true));
+    assert_eq!(inner("2026-11-30T10:00:00Z"), (false, "2026-12-06T03:00:00Z".to_owned(), false));
+    let told = scratch.expect(0, &["explain", "apps/inner"]).stdout;
+    assert!(told.contains("once apps-rw has applied that at its opening"), "{told}");
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    scratch.write("apps/inner/service.yaml", format!("{service}spec: {{ type: ClusterIP }}\n"));
+    at("2026-11-24T09:00:00Z");
+    let lands = |now: &str| {
+        let told = scratch.run(&["pr", "--base", base.trim(), "--now", now, "--format", "json"]).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        told["changes"][0]["lands"]["earliest"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(lands("2026-11-24T10:00:00Z"), "2026-11-24T10:00:00Z");
+    assert_eq!(lands("2026-11-30T10:00:00Z"), "2026-12-05T21:00:00Z");
+}
+
 #[test]
 fn everybody_knows_what_waits() {
     let scratch = following();
@@ -120,10 +192,10 @@ fn everybody_knows_what_waits() {
     };
     let lands = of("2026-11-23T00:00:00Z");
     assert_eq!(lands["earliest"], "2026-11-28T21:00:00Z");
-    // The tick and the interval of the Flux Kustomization; the source is moved and not polled.
-    assert_eq!(lands["latest"], "2026-11-28T21:15:00Z");
-    // The last run that can see it, less what comes before and a minute to apply it.
-    assert_eq!(lands["deadline"], "2026-11-29T02:52:27Z");
+    // The tick, a minute for the Job and one to apply it; the source is moved and not polled.
+    assert_eq!(lands["latest"], "2026-11-28T21:07:00Z");
+    // The last run that can see it, less what comes before, a minute for its Job and one to apply it.
+    assert_eq!(lands["deadline"], "2026-11-29T02:51:27Z");
 }
 
 #[test]
@@ -269,6 +341,14 @@ fn what_cannot_be_held_is_refused() {
         scratch.commit();
         let told = scratch.expect(5, &["sync"]).stderr;
         assert!(told.contains(words), "{words}: {told}");
+        // What Git holds is the pair still, and `check` says so.
+        let told =
+            scratch.expect(1, &["check", "--fail-on", "warning", "--now", "2026-11-20T00:00:00Z"]).stdout;
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            told.contains("GW047") && told.contains("have mechanism `suspend` and not `follow`"),
+            "{told}"
+        );
     }
     let scratch = scaffold();
     asked(&scratch);
@@ -285,289 +365,6 @@ fn what_cannot_be_held_is_refused() {
     scratch.commit();
     let told = scratch.expect(3, &["sync"]).stderr;
     assert!(told.contains("looks at a table"), "{told}");
-}
-
-/// A clock that stands still; as a function, since a busybox asks no program for what it has itself.
-const DATE: &str =
-    "date() { case \"$*\" in +%s) cat \"$STATE/now\" ;; *) echo 2026-11-07T00:00:00Z ;; esac; }\n";
-
-/// A kind of source, as its API has it.
-struct Kind {
-    name: &'static str,
-    plural: &'static str,
-    field: &'static str,
-    prefix: &'static str,
-    /// What stands before the hash in a revision.
-    revision: &'static str,
-}
-
-const KINDS: [Kind; 2] = [
-    Kind {
-        name: "GitRepository",
-        plural: "gitrepositories",
-        field: "commit",
-        prefix: "",
-        revision: "main@sha1",
-    },
-    Kind {
-        name: "OCIRepository",
-        plural: "ocirepositories",
-        field: "digest",
-        prefix: "sha256:",
-        revision: "latest@sha256",
-    },
-];
-
-impl Kind {
-    fn script(&self, text: &str) -> String {
-        text.replace("PLURAL", self.plural).replace("FIELD", self.field).replace("PREFIX", self.prefix)
-    }
-}
-
-/// The API server of a cluster with one held source, in files.
-struct Fake {
-    scratch: Scratch,
-    container: Value,
-}
-
-const A: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-/// As a template encodes it.
-const URL: &str = "ssh%3A%2F%2Fgit%40github.com%2Facme%2Ffleet";
-const B: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
-
-impl Fake {
-    fn of(kind: &Kind) -> Fake {
-        let scratch = following();
-        let mut container = container(&rendered(&scratch, INFRA));
-        let variables = container["env"].as_array_mut().unwrap();
-        variables.iter_mut().find(|one| one["name"] == "KIND").unwrap()["value"] = json!(kind.name);
-        let fake = Fake { scratch, container };
-        program(
-            &fake.folder().join("kubectl"),
-            &kind.script("echo \"$*\" >> \"$STATE/calls\"\n\
-             [ ! -e \"$STATE/down\" ] || exit 1\n\
-             case \"$1\" in --request-timeout=20s) shift ;; esac\n\
-             case \"$*\" in\n\
-             'get PLURAL.source.toolkit.fluxcd.io flux-system flux-system-rw --namespace=flux-system '*)\n\
-               printf 'flux-system||%s|1||||\\n' \"$(cat \"$STATE/live\")\"\n\
-               printf 'flux-system-rw|%s|main@sha1:x|2|%s|%s|%s|%s\\n' \"$(sed 's/^./PREFIX&/' \"$STATE/pin\")\" \"$(cat \"$STATE/suspended\")\" \"$(cat \"$STATE/stop\")\" \"$(cat \"$STATE/url\")\" \"$(cat \"$STATE/window\")\" ;;\n\
-             'get kustomizations.kustomize.toolkit.fluxcd.io apps-rw --namespace=flux-system --ignore-not-found '*)\n\
-               [ ! -e \"$STATE/forbidden\" ] || exit 1\n\
-               cat \"$STATE/attempted\" ;;\n\
-             'patch PLURAL.source.toolkit.fluxcd.io flux-system-rw --namespace=flux-system --type=merge --field-manager=flux '*)\n\
-               printf '%s' \"$*\" | sed -n 's/.*\"ref\":{\"FIELD\":\"PREFIX\\([0-9a-f]*\\)\".*/\\1/p' | tr -d '\\n' > \"$STATE/new\"\n\
-               [ ! -s \"$STATE/new\" ] || cp \"$STATE/new\" \"$STATE/pin\"\n\
-               printf '%s' \"$*\" | sed 's/.*gitops-windows.window\":\\(\"[^\"]*\"\\).*/\\1/' | tr -d '\\n' > \"$STATE/window\" ;;\n\
-             'get configmaps flux-system-rw --ignore-not-found '*' --namespace=jobs')\n\
-               [ ! -e \"$STATE/unread\" ] || exit 1\n\
-               cat \"$STATE/note\" ;;\n\
-             'patch configmaps flux-system-rw --type=merge --field-manager=flux '*' --namespace=jobs')\n\
-               [ ! -e \"$STATE/unnoted\" ] || exit 1\n\
-               printf '%s' \"$*\" | sed -n 's/.*\"commit\":\"\\([0-9a-f]*\\)\",\"url\":\"\\([^\"]*\\)\".*/\\1 \\2/p' | tr -d '\\n' > \"$STATE/note\" ;;\n\
-             'create --validate=false --filename=-') cat > \"$STATE/event\" ;;\n\
-             *) exit 1 ;;\nesac"),
-        );
-        for state in ["pin", "window", "live", "attempted", "event", "suspended", "stop", "note"] {
-            fake.set(state, "");
-        }
-        fake.set("url", URL);
-        fake
-    }
-
-    fn folder(&self) -> &Path {
-        self.scratch.outside()
-    }
-
-    fn set(&self, state: &str, value: &str) {
-        std::fs::write(self.folder().join(state), value).unwrap();
-    }
-
-    fn get(&self, state: &str) -> String {
-        std::fs::read_to_string(self.folder().join(state)).unwrap()
-    }
-
-    /// Runs the job at an instant by a shell; gives whether it succeeds, and how often it wrote.
-    fn tick(&self, shell: &[&str], now: &str) -> (bool, usize) {
-        let now: jiff::Timestamp = now.parse().unwrap();
-        self.set("now", &now.as_second().to_string());
-        self.set("calls", "");
-        let words = ["command", "args"].into_iter().flat_map(|key| self.container[key].as_array().unwrap());
-        let words: Vec<&str> = words.filter_map(Value::as_str).collect();
-        assert_eq!(words[..2], ["/bin/sh", "-c"]);
-        let mut command = Command::new(shell[0]);
-        command.args(&shell[1..]).arg("-c").arg(format!("{DATE}{}", words[2])).args(&words[3..]);
-        command.env("STATE", self.folder());
-        command.env("PATH", format!("{}:/usr/bin:/bin", self.folder().display()));
-        for one in self.container["env"].as_array().unwrap() {
-            command.env(one["name"].as_str().unwrap(), one["value"].as_str().unwrap());
-        }
-        let succeeds = command.output().unwrap().status.success();
-        let calls = self.get("calls");
-        (
-            succeeds,
-            calls
-                .lines()
-                .filter(|line| {
-                    line.contains("repositories") && line.contains("patch ") || line.contains("create ")
-                })
-                .count(),
-        )
-    }
-}
-
-const CLOSED: &str = "2026-11-07T20:55:00Z";
-const OPEN: &str = "2026-11-07T21:00:00Z";
-const LAST: &str = "2026-11-08T02:59:59Z";
-const AFTER: &str = "2026-11-08T03:00:00Z";
-
-fn play(shell: &[&str], kind: &Kind) {
-    let fake = Fake::of(kind);
-    let revision = |commit: &str| format!("{}:{commit}", kind.revision);
-    let tick = |now: &str| fake.tick(shell, now);
-
-    // Nothing was ever fetched, then nothing was ever applied: the first commit is let in, closed or not.
-    assert_eq!((tick(CLOSED), fake.get("pin").as_str()), ((true, 1), ""));
-    fake.set("live", &revision(A));
-    assert_eq!((tick(CLOSED), fake.get("pin").as_str()), ((true, 2), A));
-    assert_eq!(fake.get("window"), "\"held until Sat 2026-11-07 22:00:00 +01:00\"");
-    let event: Value = serde_json::from_str(&fake.get("event")).unwrap();
-    assert_eq!(event["message"], format!("from nothing to {A}, held until Sat 2026-11-07 22:00:00 +01:00"));
-    assert_eq!(
-        (&event["involvedObject"]["uid"], &event["involvedObject"]["kind"]),
-        (&json!("2"), &json!(kind.name))
-    );
-    // Closed, a newer one waits, and nothing is written.
-    fake.set("live", &revision(B));
-    assert_eq!((tick(CLOSED), fake.get("pin").as_str()), ((true, 0), A));
-    // The first second, then nothing more to do until the last.
-    assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((true, 2), B));
-    assert_eq!(fake.get("window"), "\"open until Sun 2026-11-08 04:00:00 +01:00\"");
-    assert_eq!(tick(LAST), (true, 0));
-    fake.set("live", &revision(A));
-    assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((true, 1), B));
-
-    // Made again while closed: what was attempted comes back, and of several a person chooses one: that which is live may
-    // be what waits.
-    for (attempted, pin) in [
-        (format!("{}\n", revision(B)), B),
-        (format!("{}\n{}\n", revision(B), revision(B)), B),
-        (format!("{}\n{}\n", revision(B), revision(A)), ""),
-        (format!("sha256:{B}\n"), B),
-    ] {
-        fake.set("pin", "");
-        fake.set("note", "");
-        fake.set("attempted", &attempted);
-        assert_eq!((tick(AFTER).0, fake.get("pin").as_str()), (!pin.is_empty(), pin), "{attempted}");
-    }
-    fake.set("note", "");
-    fake.set("pin", "");
-    fake.set("attempted", &format!("{}\n{}\n", revision(B), revision(&"c".repeat(40))));
-    assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((false, 0), ""));
-    // What was applied can't be asked for: not the same as nothing.
-    fake.set("attempted", "");
-    fake.set("forbidden", "");
-    assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((false, 0), ""));
-    std::fs::remove_file(fake.folder().join("forbidden")).unwrap();
-
-    // All that reads it was made again too: what was let in last is noted, so it does not look like a new cluster.
-    let noted = |commit: &str| if commit.is_empty() { String::new() } else { format!("{commit} {URL}") };
-    let again = |note: &str, attempted: &str| {
-        fake.set("pin", "");
-        fake.set("note", &noted(note));
-        fake.set("attempted", attempted);
-        (tick(AFTER).0, fake.get("pin"))
-    };
-    assert_eq!(fake.get("live"), revision(A));
-    assert_eq!(again(B, ""), (true, B.to_owned()));
-    assert_eq!(again("", ""), (true, A.to_owned()));
-    assert_eq!(fake.get("note"), noted(A), "what was let in is noted");
-    // It decides between several, and says nothing against what is there.
-    let several = format!("{}\n{}\n", revision(B), revision(&"c".repeat(40)));
-    assert_eq!(again(B, &several), (true, B.to_owned()));
-    assert_eq!(again(A, &several), (false, String::new()));
-    assert_eq!(again(A, &format!("{}\n", revision(B))), (true, B.to_owned()));
-    // What can't be noted is let in all the same, and is told.
-    fake.set("unnoted", "");
-    assert_eq!(again("", ""), (false, A.to_owned()));
-    std::fs::remove_file(fake.folder().join("unnoted")).unwrap();
-    // It is noted by the next run that can, though there is nothing else to write.
-    assert_eq!((tick(AFTER), fake.get("note")), ((true, 0), noted(A)));
-    assert_eq!(tick(AFTER), (true, 0));
-    assert!(!fake.get("calls").contains("patch"), "{}", fake.get("calls"));
-    // A note of another repository says nothing, and one that can't be read is not the same as none.
-    fake.set("url", "https%3A%2F%2Fgithub.com%2Facme%2Fother");
-    assert_eq!(again(B, ""), (true, A.to_owned()));
-    assert_eq!(fake.get("note"), format!("{A} https%3A%2F%2Fgithub.com%2Facme%2Fother"));
-    fake.set("url", URL);
-    fake.set("unread", "");
-    assert_eq!(again(B, ""), (false, String::new()));
-    std::fs::remove_file(fake.folder().join("unread")).unwrap();
-    // A stop by hand also stops the very first letting-in, and gives back what was let in before.
-    fake.set("stop", "stop");
-    for now in [AFTER, OPEN] {
-        fake.set("pin", "");
-        fake.set("note", "");
-        fake.set("attempted", "");
-        assert_eq!((tick(now).0, fake.get("pin").as_str()), (true, ""), "{now}");
-    }
-    assert_eq!(again(B, ""), (true, B.to_owned()));
-    fake.set("stop", "");
-
-    // What was let in at the end and nothing has begun to apply is taken back by the first closed run, and once only.
-    let last = |shown: &str, attempted: &str| {
-        fake.set("pin", A);
-        fake.set("window", shown);
-        fake.set("attempted", &format!("{}\n", revision(attempted)));
-        (tick(AFTER).0, fake.get("pin"))
-    };
-    assert_eq!(last("\"open until Sun 2026-11-08 04:00:00 +01:00\"", B), (true, B.to_owned()));
-    assert_eq!(last("\"open until Sun 2026-11-08 04:00:00 +01:00\"", A), (true, A.to_owned()));
-    assert_eq!(last("\"held until Sat 2026-11-14 22:00:00 +01:00\"", B), (true, A.to_owned()));
-
-    // Nothing is let in behind a source that a person has suspended: it would land when it is resumed, open or not.
-    fake.set("pin", B);
-    fake.set("suspended", "true");
-    assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((true, 1), B));
-    assert_eq!(fake.get("window"), "\"suspended by hand\"");
-    fake.set("suspended", "");
-    assert_eq!((tick(AFTER).0, fake.get("pin").as_str()), (true, B));
-
-    // Nor behind one that a person has stopped; it still gets back what was let in when it is made again.
-    fake.set("stop", "stop");
-    assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((true, 1), B));
-    assert_eq!((fake.get("window").as_str(), tick(OPEN)), ("\"stopped by hand\"", (true, 0)));
-    fake.set("pin", "");
-    fake.set("attempted", &format!("{}\n", revision(B)));
-    assert_eq!((tick(OPEN).0, fake.get("pin").as_str()), (true, B));
-    fake.set("stop", "");
-    assert_eq!((tick(AFTER).0, fake.get("pin").as_str()), (true, B));
-
-    // What is no commit, and foreign text in the annotation, change nothing.
-    fake.set("pin", B);
-    fake.set("live", "main@sha1:$(touch x)");
-    assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((false, 0), B));
-    fake.set("live", &revision(A));
-    fake.set("window", "\"x\\nflux-system|c|sha1:cc|3|\"");
-    assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((true, 1), B));
-
-    // Before its first line and behind its last nothing opens; the end is seen, and so is a failure.
-    assert_eq!((tick("2026-01-03T22:00:00Z").0, fake.get("pin").as_str()), (true, B));
-    assert_eq!((tick("2027-02-06T22:00:00Z").0, fake.get("pin").as_str()), (false, B));
-    assert_eq!(fake.get("window"), "\"held: the table of open times has ended\"");
-    fake.set("down", "");
-    assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((false, 0), B));
-}
-
-#[test]
-fn the_job_lets_commits_in_while_the_window_is_open_and_never_else() {
-    KINDS.iter().for_each(|kind| play(&["/bin/sh"], kind));
-    let programs = std::env::var_os("PATH").unwrap();
-    for shell in [["busybox", "sh"], ["bash", "--posix"]] {
-        let mut found = std::env::split_paths(&programs).map(|folder| folder.join(shell[0]));
-        if let Some(program) = found.find(|program| program.is_file()) {
-            KINDS.iter().for_each(|kind| play(&[program.to_str().unwrap(), shell[1]], kind));
-        }
-    }
 }
 
 /// Tells when what a pull request changes lands, by kind and name, in the first cluster.
@@ -619,6 +416,18 @@ fn an_object_that_leaves_what_is_held_is_refused() {
     assert_eq!(told.code, 5, "{}", told.stderr);
     assert!(told.stderr.contains("a cluster may delete Service web/web"), "{}", told.stderr);
     assert!(told.stderr.contains("prune: disabled"), "{}", told.stderr);
+    // The commit with the annotation is held back too, and both sides have one commit in an open window alone.
+    assert!(told.stderr.contains("wait until the next opening has applied that"), "{}", told.stderr);
+    assert!(told.stderr.contains("merge it while the window is open"), "{}", told.stderr);
+    // Git has the annotation at once, and the cluster only from an opening on.
+    let service = scratch.text("apps/web/web-rw/service.yaml");
+    let kept = "metadata:\n  annotations: { kustomize.toolkit.fluxcd.io/prune: disabled }\n";
+    scratch.write("apps/web/web-rw/service.yaml", service.replacen("metadata:\n", kept, 1));
+    scratch.commit();
+    let told = scratch.expect(1, &["sync"]).stderr;
+    let words =
+        "Service web/web in edge-01 leaves gated apps-rw, which applies its annotation at an opening alone";
+    assert!(told.contains(words), "{told}");
 }
 
 #[test]
@@ -653,7 +462,7 @@ fn a_step_that_goes_back_to_an_older_commit_waits_for_the_window() {
         "more/settings.yaml",
         "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: more, namespace: web }\ndata: { a: b }\n",
     );
-    scratch.write(&format!("{FLUX}/more.yaml"), crate::support::flux_kustomization("more", "more", ""));
+    scratch.write(&format!("{FLUX}/more.yaml"), flux_kustomization("more", "more", ""));
     scratch.commit();
     for command in [&["split", "more", "--yes"][..], &["migrate", "--yes"]] {
         scratch.take(command);
@@ -664,4 +473,79 @@ fn a_step_that_goes_back_to_an_older_commit_waits_for_the_window() {
     assert!(!scratch.text(&format!("{FLUX}/more-rw.yaml")).contains("flux-system-rw"));
     scratch.take(&["migrate", "--while-open", "--yes"]);
     assert!(scratch.text(&format!("{FLUX}/more-rw.yaml")).contains("name: flux-system-rw"));
+}
+
+/// Flux Kustomizations that are held as a whole, of which one waits for the other.
+fn held_as_a_whole() -> Scratch {
+    let scratch = following();
+    let deployment = |name: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ name: {name}, namespace: {name} }}\n\
+             spec:\n  selector: {{ matchLabels: {{ app: {name} }} }}\n  template:\n    \
+             metadata: {{ labels: {{ app: {name} }} }}\n    \
+             spec: {{ containers: [{{ name: {name}, image: {name} }}] }}\n"
+        )
+    };
+    for (name, waits) in [("base", ""), ("more", "  dependsOn: [{ name: base }]\n")] {
+        let namespace = format!("apiVersion: v1\nkind: Namespace\nmetadata: {{ name: {name} }}\n");
+        scratch
+            .write(&format!("{name}/kustomization.yaml"), "resources: [namespace.yaml, deployment.yaml]\n");
+        scratch.write(&format!("{name}/namespace.yaml"), namespace);
+        scratch.write(&format!("{name}/deployment.yaml"), deployment(name));
+        scratch.write(&format!("{FLUX}/{name}.yaml"), flux_kustomization(name, name, waits));
+    }
+    scratch.commit();
+    scratch.take(&["sync", "--while-open", "--yes"]);
+    scratch.commit();
+    for name in ["base", "more"] {
+        assert!(
+            scratch.text(&format!("{FLUX}/{name}.yaml")).contains("flux-system-rw"),
+            "{name} is not held"
+        );
+    }
+    scratch
+}
+
+/// What is held as a whole is divided only after it reads the live source again: as the refusal says, and to the end.
+#[test]
+fn a_real_time_object_that_comes_to_what_is_held_as_a_whole_gets_a_side() {
+    let scratch = held_as_a_whole();
+    scratch.write("more/kustomization.yaml", "resources: [namespace.yaml, deployment.yaml, settings.yaml]\n");
+    scratch.write(
+        "more/settings.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: more, namespace: more }\ndata: { a: b }\n",
+    );
+    scratch.commit();
+    let told = scratch.run(&["split", "--all", "--yes"]);
+    insta::assert_snapshot!(format!("exit {}\n{}{}", told.code, told.stdout, told.stderr));
+    scratch.replace(&format!("{FLUX}/more.yaml"), "flux-system-rw", "flux-system");
+    scratch.commit();
+    // What is to be divided is not taken back, and what it waits for stays held.
+    scratch.take(&["sync", "--yes"]);
+    assert!(!scratch.text(&format!("{FLUX}/more.yaml")).contains("flux-system-rw"));
+    scratch.commit();
+    let migrate = &["migrate", "--while-open", "--yes"][..];
+    for command in [&["split", "--all", "--yes"], migrate, migrate] {
+        scratch.take(command);
+        scratch.commit();
+        assert!(scratch.text(&format!("{FLUX}/base.yaml")).contains("flux-system-rw"), "{command:?}");
+    }
+    assert!(scratch.text(&format!("{FLUX}/more-rw.yaml")).contains("name: flux-system-rw"));
+    assert!(!scratch.text(&format!("{FLUX}/more-rt.yaml")).contains("flux-system-rw"));
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+}
+
+/// All files that can't be edited are told at once.
+#[test]
+fn everything_that_is_in_the_way_of_a_held_source_is_told() {
+    let scratch = bootstrapped();
+    for cluster in ["edge-01", "edge-02"] {
+        let file = format!("clusters/{cluster}/flux/apps-rw.yaml");
+        scratch.replace(&file, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2");
+    }
+    asked(&scratch);
+    let run = scratch.expect(5, &["sync", "--yes"]);
+    for cluster in ["edge-01", "edge-02"] {
+        assert!(run.stderr.contains(&format!("clusters/{cluster}/flux/apps-rw.yaml:")), "{}", run.stderr);
+    }
 }

@@ -11,6 +11,22 @@ fn what_windows_yaml_no_longer_speaks_of_is_said() {
     scratch.commit();
     let run = scratch.run(&["sync"]);
     assert!(run.stderr.contains("edge-02") && run.stderr.contains("goes on closing"), "{}", run.stderr);
+    // A quiet run that does nothing says why as well.
+    let quiet = scratch.expect(0, &["sync", "--quiet", "--yes"]);
+    assert!(quiet.stderr.contains("goes on closing"), "{}", quiet.stderr);
+}
+
+#[test]
+fn a_gate_that_is_switched_off_and_left_closes_nothing() {
+    let scratch = scaffold();
+    scratch.replace("windows.yaml", "enabled: true", "enabled: false");
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.commit();
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "");
+    scratch.commit();
+    let run = scratch.run(&["sync"]);
+    assert!(run.stderr.contains("It stays, and closes nothing"), "{}", run.stderr);
+    assert!(!run.stderr.contains("goes on closing"), "{}", run.stderr);
 }
 
 #[test]
@@ -157,6 +173,17 @@ fn a_gate_that_holds_a_source_leaves_with_its_cluster() {
     assert!(!jobs(&rendered(&scratch, "clusters/edge-01/infra")).is_empty());
     let apps = scratch.text("clusters/edge-02/flux/apps-rw.yaml");
     assert!(!apps.contains("name: flux-system-rw"), "{apps}");
+}
+
+/// A gate that is left goes on closing, so nothing says the contrary of its cluster.
+#[test]
+fn a_gate_that_is_left_and_one_that_is_not_wanted_are_one_truth() {
+    let scratch = following();
+    scratch.replace("windows.yaml", "  edge-02: {}\n", "  edge-02: { hasGate: false }\n").commit();
+    let told = scratch.expect(0, &["when", "--cluster", "edge-02", "--now", "2026-11-23T00:00:00Z"]).stdout;
+    let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("goes on closing"), "{told}");
+    assert!(!told.contains("No window holds anything back there"), "{told}");
 }
 
 /// A cluster that is gone keeps nobody from stopping the others.

@@ -9,8 +9,11 @@ mod carried;
 #[allow(dead_code, reason = "each test program uses a part of it")]
 mod divided;
 mod follow;
+mod follow_job;
 mod found;
 mod leaving;
+mod mixed;
+mod nameless;
 mod namespaces;
 mod operator;
 mod place;
@@ -344,6 +347,9 @@ fn what_does_not_build_changes_no_gate() {
         assert_eq!(scratch.git(&["status", "--short"]), "", "{file}");
         let told = scratch.run(&["check"]);
         assert!(!(told.stdout + &told.stderr).contains("GW047"), "{file}");
+        scratch.run(&["split", "--all", "--yes"]);
+        let changed = scratch.git(&["status", "--short"]);
+        assert!(!changed.contains("reconciliation-window"), "{file}: {changed}");
     }
 
     // What a side takes its objects from.

@@ -177,8 +177,8 @@ fn everybody_knows_what_waits() {
     let told: Value = serde_json::from_str(&told).unwrap();
     let lands = &told["changes"][0]["lands"];
     assert_eq!(lands["earliest"], "2026-11-28T21:00:00Z", "{lands:#}");
-    // The provider looks within three minutes, and the Flux Kustomization within its interval.
-    assert_eq!(lands["latest"], "2026-11-28T21:13:00Z", "{lands:#}");
+    // The provider looks within three minutes, and two steps follow.
+    assert_eq!(lands["latest"], "2026-11-28T21:05:00Z", "{lands:#}");
 }
 
 /// Without windows.yaml, and as nothing says a type.

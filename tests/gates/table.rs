@@ -285,6 +285,24 @@ fn what_pairs_of_cron_jobs_cannot_keep_is_refused() {
 }
 
 #[test]
+fn a_window_that_is_none_is_refused() {
+    let scratch = with_table();
+    let text = scratch.text("windows.yaml");
+    for (open, code) in [("0 22 31 2 *", "GW102"), ("0 4 * * SUN", "GW107")] {
+        scratch.write("windows.yaml", text.replace("0 22 * * SAT", open));
+        for command in [&["sync", "--allow-dirty", "--yes"][..], &["diff"]] {
+            let told = scratch.expect(3, command).stderr;
+            assert!(told.contains(&format!("error[{code}]")), "{command:?}: {told}");
+        }
+        // What stops has no time to wait for another window.
+        scratch.expect(1, &["stop", "--reason", "INC-1", "--dry-run"]);
+    }
+    scratch.write("windows.yaml", text);
+    let set = ["windows", "set", "saturday", "--open", "0 22 31 2 *", "--yes"];
+    assert!(scratch.expect(3, &set).stderr.contains("GW102"));
+}
+
+#[test]
 fn jobs_that_begin_to_look_at_a_table_say_what_may_stay_suspended() {
     let scratch = scaffold();
     scratch.replace("windows.yaml", "gate:\n", "gate:\n  every: 5m\n  through: 2027-12-31\n");
@@ -435,4 +453,63 @@ fn the_jobs_do_what_the_table_says_and_mend_what_is_otherwise() {
     fake.set("down", "");
     assert_eq!(fake.tick("2026-11-10T00:00:00Z").0, [false, true]);
     assert_eq!(fake.tick("2026-11-07T22:00:00Z").0, [false, false]);
+}
+
+/// The gate acts, and not windows.yaml: a freeze that no gate knows of holds nothing back.
+#[test]
+fn an_exception_counts_once_the_gate_in_git_has_it() {
+    const NOW: &str = "2026-11-23T00:00:00Z";
+    let notes = |scratch: &Scratch| -> Vec<String> {
+        let told = scratch.expect(0, &["when", "--now", NOW, "--format", "json"]).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let notes = told["notes"].as_array().unwrap().iter();
+        notes.map(|note| note["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    let opens = |scratch: &Scratch, cluster: &str| {
+        let line = rw(scratch, NOW, cluster);
+        (line["nextOpen"]["utc"].as_str().unwrap().to_owned(), line["delay"]["reason"].clone())
+    };
+    let (first, second, third) = ("2026-11-28T21:00:00Z", "2026-12-05T21:00:00Z", "2026-12-12T21:00:00Z");
+    let lands = |scratch: &Scratch| {
+        let base = scratch.git(&["rev-parse", "HEAD"]);
+        let file = "apps/web/web-rw/deployment.yaml";
+        scratch.write(file, scratch.text(file) + "# more\n");
+        scratch.replace(file, "replicas: 1", "replicas: 3");
+        scratch.commit();
+        let told = scratch.run(&["pr", "--base", base.trim(), "--now", NOW, "--format", "json"]).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        scratch.git(&["reset", "--quiet", "--hard", base.trim()]);
+        told["changes"][0]["lands"]["earliest"].as_str().unwrap().to_owned()
+    };
+    let calendar = |scratch: &Scratch| {
+        scratch.expect(0, &["calendar", "--now", NOW, "--days", "21", "--cluster", "edge-01"])
+    };
+    // A pair of CronJobs knows no freeze.
+    let scratch = scaffold();
+    let table = "gate:\n  every: 5m\n  through: 2027-01-31\n  from: 2026-11-01\n";
+    scratch.replace("windows.yaml", "gate:\n", table);
+    let freeze = |name: &str, day: &str| format!("  {name}: {{ from: {day}, to: {day}, reason: {name} }}\n");
+    let time = format!("timeZone: Europe/Berlin\nfreezes:\n{}", freeze("one", "2026-11-28"));
+    let time = time.replace("to: 2026-11-28", "to: 2026-11-29");
+    scratch.write("windows.yaml", scratch.text("windows.yaml") + &time);
+    scratch.commit();
+    assert_eq!(opens(&scratch, "edge-01"), (first.to_owned(), Value::Null));
+    assert_eq!(lands(&scratch), first);
+    assert!(notes(&scratch).contains(&"not-synced".to_owned()));
+    let told = calendar(&scratch);
+    assert!(told.stdout.contains("Sat 2026-11-28 22:00"), "{}", told.stdout);
+    assert!(told.stderr.contains("other times than windows.yaml says"), "{}", told.stderr);
+    scratch.take(&["sync", "--yes"]);
+    assert_eq!(opens(&scratch, "edge-01"), (second.to_owned(), json!("one: one")));
+    assert_eq!(lands(&scratch), second);
+    assert!(!notes(&scratch).contains(&"not-synced".to_owned()));
+    // A table that is there goes on, with its own reasons.
+    let more = freeze("two", "2026-12-05").replace("to: 2026-12-05", "to: 2026-12-06");
+    scratch.write("windows.yaml", scratch.text("windows.yaml") + &more);
+    scratch.commit();
+    assert_eq!(opens(&scratch, "edge-01"), (second.to_owned(), json!("one: one")));
+    assert!(notes(&scratch).contains(&"not-synced".to_owned()));
+    scratch.take(&["sync", "--yes"]);
+    assert_eq!(opens(&scratch, "edge-01"), (third.to_owned(), json!("two: two")));
+    assert!(!calendar(&scratch).stderr.contains("other times"));
 }

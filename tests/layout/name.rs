@@ -111,3 +111,31 @@ fn names_with_every_character_that_kubernetes_allows() {
     scratch.expect(0, &["verify"]);
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
 }
+
+/// A folder may be called as no cluster may.
+#[test]
+fn a_cluster_gets_a_name_where_its_folder_is_none() {
+    let scratch = Scratch::empty();
+    let flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\n\
+        metadata: { name: apps, namespace: flux-system }\n\
+        spec: { interval: 10m, path: ./apps, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+    scratch
+        .write("clusters/_prod/apps.yaml", flux)
+        .write(
+            "apps/c.yaml",
+            "{ apiVersion: v1, kind: Service, metadata: { name: a }, spec: { ports: [{ port: 80 }] } }\n",
+        )
+        .commit();
+    let run = scratch.expect(3, &["init", "--yes"]);
+    insta::assert_snapshot!(run.stderr, @r"
+    error: cluster name `_prod` names a folder: letters, digits and, between them, `.`, `_` and `-`
+     = help: give it a name: `gitops-windows init --cluster-folder prod=clusters/_prod`
+    ");
+    scratch.expect(0, &["init", "--cluster-folder", "prod=clusters/_prod", "--yes"]);
+    let told = scratch.expect(0, &["clusters"]);
+    insta::assert_snapshot!(told.stdout, @"
+    prod  root clusters/_prod
+      flux-system/apps                    apps
+      flux-system/reconciliation-windows  clusters/prod/infra/reconciliation-windows
+    ");
+}

@@ -82,7 +82,8 @@ fn what_something_real_time_depends_on_waits_in_a_held_source() {
     let depends = format!("{at}  dependsOn: [{{ name: infra-configs }}]\n");
     scratch.replace("clusters/production/flux-system/gotk-sync.yaml", at, &depends).commit();
     insta::assert_snapshot!("the_gate_waits_for_what_it_holds", scratch.run(&["check"]).stdout);
-    let run = scratch.expect(0, &["sync", "--dry-run"]);
+    // Going back to the live source lets in what waits, so that is for an open window.
+    let run = scratch.expect(5, &["sync", "--dry-run"]);
     insta::assert_snapshot!("the_gate_lets_go_what_it_waits_for", run.stderr);
 }
 

@@ -41,7 +41,10 @@ fn the_way_back_deletes_nothing_under_any_policy() {
         scratch.commit();
         scratch.git(&["read-tree", "-u", "--reset", "HEAD~3"]);
         let run = scratch.run(&["migrate", "--allow-dirty"]);
-        assert!(!run.stderr.contains("would go with") && run.stderr.contains("restructured"), "{run:?}");
+        assert!(
+            !run.stderr.contains("would go with") && run.stderr.contains("split, not handed over"),
+            "{run:?}"
+        );
         // A hand-over by hand that kept the policy can't be taken back.
         scratch.git(&["read-tree", "-u", "--reset", "HEAD"]);
         scratch.replace(heir, &kept, &format!("  deletionPolicy: {policy}\n")).commit();

@@ -77,6 +77,36 @@ fn one_file_of_two_clusters_is_handed_over_in_one_commit() {
     );
 }
 
+/// In south a real-time Flux Kustomization waits for `after`, so that a gate holds it in north only.
+#[test]
+fn one_file_of_two_clusters_of_which_a_gate_holds_one_is_handed_over() {
+    let scratch = fleet(BOTH);
+    let first = flux_kustomization("first", "apps/first", "  dependsOn: [{ name: after }]\n");
+    let top = "clusters/south";
+    scratch
+        .write(&format!("{top}/first.yaml"), first)
+        .write(
+            &format!("{top}/kustomization.yaml"),
+            scratch.text(&format!("{top}/kustomization.yaml")).replace("own.yaml", "own.yaml, first.yaml"),
+        )
+        .write("apps/first/kustomization.yaml", "resources: [map.yaml]\n")
+        .write(
+            "apps/first/map.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: first, namespace: shop }\n",
+        );
+    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    scratch.take(&["split", "--all", "--yes"]);
+    insta::assert_snapshot!(scratch.take(&["migrate", "--yes"]).stderr);
+    nothing_is_deleted(&scratch);
+    // In north it could wait for the gated sides too, but the file is that of both.
+    insta::assert_snapshot!(scratch.text("common/after.yaml"));
+    scratch.take(&["migrate", "--yes"]);
+    nothing_is_deleted(&scratch);
+    scratch.expect(0, &["verify"]);
+    assert_eq!(scratch.expect(0, &["check"]).stdout, "");
+}
+
 #[test]
 fn a_split_of_one_file_of_two_clusters_is_taken_back_whole() {
     let scratch = fleet(BOTH);

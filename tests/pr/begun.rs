@@ -71,9 +71,11 @@ fn what_a_pair_suspended_is_not_resumed_by_a_table() {
     let words = "CronJobs with a table resume only Flux Kustomizations that they suspended themselves";
     assert!(said.replace("\n", " ").contains("resume only Flux Kustomizations"), "{said}");
     assert!(told.contains(&format!("Why: {words}: resume apps-rw by hand")), "{told}");
+    let finding = "nothing resumes what the CronJobs before suspended";
+    assert!(told.contains(finding) && told.contains("flux resume kustomization apps-rw"), "{told}");
     // While the window is open, nothing is suspended.
     let open = scratch.expect(0, &["pr", "--base", "main", "--now", "2026-11-28T22:00:00Z"]).stdout;
-    assert!(!open.contains(words), "{open}");
+    assert!(!open.contains(words) && !open.contains(finding), "{open}");
 }
 
 #[test]
@@ -90,4 +92,24 @@ fn a_table_in_place_of_a_pair_that_closed_nothing_yet_closes_at_its_first_look()
     let text = scratch.expect(0, &["pr", "--base", "main", "--now", NOW]).stdout;
     let told = text.split("\n\n").find(|part| part.contains("Deployment")).unwrap();
     insta::assert_snapshot!(told);
+}
+
+/// What only looks since its commit has not looked before it.
+#[test]
+fn a_look_before_the_table_came_is_no_closing() {
+    let scratch = fleet();
+    // The gate comes after the last closing.
+    scratch.git(&["checkout", "--quiet", "--orphan", "late"]);
+    scratch.git(&["add", "--all"]);
+    scratch.git_at("2026-11-23T11:00:00Z", &["commit", "--quiet", "--message", "all"]);
+    scratch.write("windows.yaml", format!("{}{TABLE}", scratch.text("windows.yaml")));
+    scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
+    scratch.git(&["add", "--all"]);
+    scratch.git_at("2026-11-23T11:56:30Z", &["commit", "--quiet", "--message", "a table"]);
+    scratch.git(&["branch", "--force", "main"]);
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0");
+    scratch.git_at("2026-11-23T11:56:40Z", &["commit", "--all", "--quiet", "--message", "an image"]);
+    insta::assert_snapshot!(told(&scratch, "2026-11-23T11:57:00Z"));
+    let later = told(&scratch, NOW);
+    assert!(later.contains("apps-rw: closed") && !later.contains("first closing"), "{later}");
 }

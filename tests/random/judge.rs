@@ -35,7 +35,7 @@ impl<'a> Judge<'a> {
     ) -> Judge<'a> {
         let mut judge = Judge { before, model, outside, embedded, folders: Vec::new() };
         let folders = kustomizations(before);
-        let requests: Vec<Request> = folders.iter().cloned().map(Request::folder).collect();
+        let requests: Vec<Request> = folders.iter().cloned().map(Request::base).collect();
         judge.folders = folders.into_iter().zip(judge.render(before, &requests)).collect();
         judge
     }
@@ -75,7 +75,7 @@ impl<'a> Judge<'a> {
             requests.push(Request::flux(folder.clone(), &spec));
         }
         if requests.is_empty() || !generated {
-            requests.push(Request::folder(folder.clone()));
+            requests.push(Request::base(folder.clone()));
         }
         requests
     }
@@ -83,7 +83,7 @@ impl<'a> Judge<'a> {
     /// Every folder and every entry point must build what it built at first.
     pub fn same(&self, after: &Snapshot) -> Result<(), String> {
         let requests: Vec<Request> =
-            self.folders.iter().map(|(folder, _)| Request::folder(folder.clone())).collect();
+            self.folders.iter().map(|(folder, _)| Request::base(folder.clone())).collect();
         for ((folder, old), new) in self.folders.iter().zip(self.render(after, &requests)) {
             // What only another kustomization can use builds nothing by itself.
             let Ok(old) = old else { continue };

@@ -88,8 +88,12 @@ fn invariant_10_the_questions_agree_about_random_repositories() {
     let first = number("GITOPS_WINDOWS_SEED", 1);
     let seeds: Vec<u64> = (first..first + number("GITOPS_WINDOWS_RANDOM", 12)).collect();
     let wrong = support::side_by_side(&seeds, |seed| {
-        trial::disagreements(*seed, &switches(*seed), &Embedded::default())
-            .unwrap_or_else(|error| vec![format!("seed {seed}: {error}")])
+        let found = trial::disagreements(*seed, &switches(*seed), &Embedded::default())
+            .unwrap_or_else(|error| vec![format!("seed {seed}: {error}")]);
+        if let Some(folder) = std::env::var_os("GITOPS_WINDOWS_KEEP").filter(|_| !found.is_empty()) {
+            trial::keep(*seed, &switches(*seed), std::path::Path::new(&folder));
+        }
+        found
     });
     let wrong = wrong.concat();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -1,6 +1,7 @@
 //! The embedded kustomize on repositories of our own: odd names, links, and ones that mean harm.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may fail")]
 
+mod anchors;
 mod bases;
 mod dice;
 mod harm;
@@ -9,8 +10,13 @@ mod large;
 mod once;
 mod patches;
 mod schema;
+/// It is part of a build script, which has no tests.
+#[path = "../../renderer/segments.rs"]
+#[allow(dead_code, reason = "its own tests use the rest")]
+mod segments;
 #[path = "../support/mod.rs"]
 mod support;
+mod written;
 
 use gitops_windows::render::{Embedded, Object, RenderError, Renderer, Request};
 use gitops_windows::repo::{Entry, File, Snapshot};

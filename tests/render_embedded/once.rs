@@ -99,9 +99,14 @@ fn origins_are_told_beside_everything_that_reads_annotations() {
             "resources: [x.yaml]\npatches: [{{patch: '{{apiVersion: v1, kind: ConfigMap, metadata: {{name: settings, annotations: {annotations}}}}}'}}]\n"
         )
     };
-    let step = |step: &str| {
-        format!("resources: [x.yaml]\npatches: [{{target: {{kind: ConfigMap}}, patch: '[{{{step}}}]'}}]\n")
+    let patched = |target: &str, steps: &[&str]| {
+        let steps: String = steps.iter().map(|step| format!("    - {{{step}}}\n")).collect();
+        format!("resources: [x.yaml]\npatches:\n- target: {{{target}}}\n  patch: |-\n{steps}")
     };
+    let step = |step: &str| patched("kind: ConfigMap", &[step]);
+    let steps = |steps: &[&str]| patched("kind: ConfigMap", steps);
+    let selected =
+        |selector: &str| patched(&format!("annotationSelector: '{selector}'"), &["op: remove, path: /data"]);
     for (kustomization, file) in [
         (merge("{c: d}"), CONFIG),
         (merge("{a: null}"), &annotated),
@@ -110,15 +115,45 @@ fn origins_are_told_beside_everything_that_reads_annotations() {
         (step("op: add, path: /metadata/annotations/c, value: d"), CONFIG),
         (step("op: add, path: /metadata/annotations, value: {c: d}"), CONFIG),
         (step("op: remove, path: /metadata/annotations/a"), &annotated),
+        (step("op: remove, path: /metadata/annotations/none"), &annotated),
+        (step("op: remove, path: /metadata/annotations/none"), CONFIG),
+        (step("op: remove, path: /metadata/annotations/config.kubernetes.io~1origin"), &annotated),
+        (step("op: remove, path: /metadata/annotations/config.kubernetes.io~1origin"), CONFIG),
+        (step("op: remove, path: /metadata/annotations/alpha.config.kubernetes.io~1transformations"), CONFIG),
+        (step("op: remove, path: /metadata/annotations"), CONFIG),
+        (step("op: test, path: /metadata/annotations/a, value: b"), &annotated),
+        (
+            steps(&[
+                "op: remove, path: /metadata/annotations/a",
+                "op: add, path: /metadata/annotations/c, value: d",
+            ]),
+            &annotated,
+        ),
+        (
+            steps(&[
+                "op: remove, path: /metadata/annotations/a",
+                "op: remove, path: /metadata/annotations/a",
+            ]),
+            &annotated,
+        ),
+        (
+            steps(&["op: remove, path: /metadata/annotations/a", "op: remove, path: /metadata/annotations"]),
+            &annotated,
+        ),
+        (step("op: copy, from: /metadata/annotations/a, path: /data/copy"), &annotated),
         (step("op: copy, from: /metadata, path: /data/copy"), &annotated),
         (step("op: replace, path: /data/key, value: other"), &annotated),
-        ("resources: [x.yaml]\nlabels: [{pairs: {c: d}, fields: [{path: metadata/annotations}]}]\n".to_owned(), CONFIG),
-        ("resources: [x.yaml]\ncommonAnnotations: {c: d}\n".to_owned(), CONFIG),
         (
-            "resources: [x.yaml]\npatches: [{target: {annotationSelector: '!a'}, patch: '[{op: remove, path: /data}]'}]\n"
+            "resources: [x.yaml]\nlabels: [{pairs: {c: d}, fields: [{path: metadata/annotations}]}]\n"
                 .to_owned(),
             CONFIG,
         ),
+        ("resources: [x.yaml]\ncommonAnnotations: {c: d}\n".to_owned(), CONFIG),
+        (selected("!a"), CONFIG),
+        (selected("example.com/a != b"), CONFIG),
+        (selected("a in (b, c)"), &annotated),
+        (selected("config.kubernetes.io/origin"), CONFIG),
+        (selected("!config.kubernetes.io/origin"), &annotated),
         ("resources: [x.yaml]\n".to_owned(), &hashed),
         ("resources: [x.yaml]\nbuildMetadata: [transformerAnnotations]\nnamePrefix: p-\n".to_owned(), CONFIG),
     ] {
@@ -133,6 +168,45 @@ fn origins_are_told_beside_everything_that_reads_annotations() {
                 assert_eq!(names(&plain).len(), 1);
             }
             (plain, told) => assert_eq!(plain, told, "{kustomization}"),
+        }
+    }
+}
+
+/// A side of an app: all objects are marked as local, and the mark is taken from some. None is left of these annotations.
+#[test]
+fn origins_are_told_beside_marks_that_come_and_go() {
+    let side = "resources: [../all]\npatches:\n- target: {kind: '.*'}\n  patch: '{apiVersion: v1, kind: Any, metadata: {name: any, annotations: {config.kubernetes.io/local-config: \"true\"}}}'\n- target: {kind: ConfigMap}\n  patch: |-\n    - {op: remove, path: /metadata/annotations/config.kubernetes.io~1local-config}\n";
+    let later = "resources: [../side]\npatches:\n- target: {kind: ConfigMap}\n  patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: any, annotations: {c: d}}}'\n- target: {kind: ConfigMap}\n  patch: |-\n    - {op: remove, path: /metadata/annotations/c}\n";
+    let tree = snapshot(&[
+        ("all/kustomization.yaml", "resources: [x.yaml, y.yaml]\n"),
+        ("all/x.yaml", CONFIG),
+        ("all/y.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: y, annotations: {a: b}}\n"),
+        ("side/kustomization.yaml", side),
+        ("later/kustomization.yaml", later),
+        ("named/kustomization.yaml", "resources: [../later]\nnamePrefix: p-\ncommonAnnotations: {e: f}\n"),
+    ]);
+    for (at, name) in [("side", "settings"), ("later", "settings"), ("named", "p-settings")] {
+        let built = super::agree(&tree, &[folder(at), folder(at).with_origins()]);
+        let told = built[1].as_ref().unwrap();
+        assert_eq!((names(built[0].as_ref().unwrap()), names(told)), (vec![name], vec![name]));
+        assert_eq!(built[0].as_ref().unwrap()[0].value, told[0].value, "{at}");
+        assert_eq!(told[0].origin.as_ref().unwrap().path, path("all/x.yaml"));
+    }
+}
+
+/// What is put into a kustomization to be told origins is in no object that is made of it as a file.
+#[test]
+fn a_kustomization_that_is_read_as_a_file_is_as_it_was() {
+    let tree = one("resources: [x.yaml]\nconfigMapGenerator: [{name: made, files: [kustomization.yaml]}]\n");
+    for request in [folder("a"), flux(&json!({"prune": true})), flux(&json!({"namePrefix": "p-"}))] {
+        let build = |request| Embedded::default().render(&tree, &[request]).remove(0).unwrap();
+        let (plain, told) = (build(request.clone()), build(request.with_origins()));
+        assert_eq!(plain.len(), 2);
+        for (plain, told) in plain.iter().zip(&told) {
+            assert_eq!(plain.value, told.value);
+            assert!(
+                told.origin.is_some() || told.value["metadata"]["name"].as_str().unwrap().contains("made")
+            );
         }
     }
 }

@@ -87,7 +87,7 @@ fn patches_by_chance() {
         ]);
         let folders = kustomizations(&tree);
         let requests: Vec<Request> =
-            folders.into_iter().map(|folder| Request::folder(folder).with_origins()).collect();
+            folders.into_iter().map(|folder| Request::base(folder).with_origins()).collect();
         built += agree(&tree, &requests).iter().filter(|outcome| outcome.is_ok()).count();
     }
     assert!(built > 40, "{built} of them build");

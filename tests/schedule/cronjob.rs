@@ -34,7 +34,14 @@ fn schedules() {
         ("0 8 * * MON#1", 8..13, "no `#`"),
         ("0 8 * * 5L", 8..10, "the weekday alone: `FRI`"),
         ("0 8 * * FRIL", 8..12, "the weekday alone: `FRI`"),
-        ("0 8 * * FRI#2", 8..13, "the weekday alone: `FRI`"),
+        ("0 8 * * FRIL", 8..12, "or write the window with `on: last Fri of month`"),
+        (
+            "0 8 * * FRI#2",
+            8..13,
+            "the weekday alone: `FRI`\nor write the window with `on: second Fri of month`",
+        ),
+        // A fifth week does not come in every month.
+        ("0 8 * * TUE#5", 8..13, "the weekday alone: `TUE`"),
         ("0 0 8 * * MON", 0..13, "five fields"),
         ("@reboot", 0..7, "@yearly"),
         ("@every 1d", 7..9, "`@every 1h30m`"),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use gitops_windows::check::code_of_lint;
 use gitops_windows::schedule::lint::{Lint, LintCode, LintOptions, lints};
 use gitops_windows::schedule::{Window, WindowKey};
 
@@ -17,7 +18,7 @@ fn of(windows: &[Window], options: &LintOptions) -> Vec<Lint> {
 }
 
 fn codes(windows: &[Window]) -> Vec<&'static str> {
-    of(windows, &options()).iter().map(|lint| lint.code.as_str()).collect()
+    of(windows, &options()).iter().map(|lint| code_of_lint(lint.code).name).collect()
 }
 
 fn dates(lint: &Lint) -> Vec<String> {
@@ -312,7 +313,7 @@ fn uneven_times_are_told_with_windows_that_are_even() {
     let found = of(std::slice::from_ref(&weekdays), &options());
     let uneven = found.iter().find(|lint| lint.code == LintCode::UnevenTimes).unwrap();
     assert_eq!(uneven.key, Some(WindowKey::Close));
-    assert!(uneven.message.starts_with("closed times differ: 15h to 64h"), "{}", uneven.message);
+    assert!(uneven.message.ends_with("Its closed times differ: 15h to 64h"), "{}", uneven.message);
     assert_eq!(
         uneven.remedy,
         "write 2 windows: `open: 0 8 * * MON-THU, close: 0 17 * * MON-THU` and `open: 0 8 * * FRI, close: 0 17 * * FRI`"

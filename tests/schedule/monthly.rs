@@ -192,6 +192,7 @@ fn what_no_pair_of_cron_jobs_can_do_is_said() {
 #[test]
 fn other_words_for_a_day_are_refused_with_what_to_write() {
     let usual = "write it like `second Tue of month` or `last Fri of month`";
+    let of_each = "write `from: Fri 08:00` for each week, or `first Fri of month`";
     for (text, message, help) in [
         ("", "`` is not a weekday in a week of each month", usual),
         ("second Tue", "`second Tue` is not a weekday in a week of each month", usual),
@@ -207,6 +208,8 @@ fn other_words_for_a_day_are_refused_with_what_to_write() {
             usual,
         ),
         ("second day of month", "`second day of month` names no weekday", usual),
+        ("every Fri", "`every Fri` is no week of a month", of_each),
+        ("each friday of month", "`each friday of month` is no week of a month", of_each),
         ("second TUE\u{a0}of month", "`second TUE\u{a0}of month` ", usual),
     ] {
         let Err(error) = text.parse::<MonthDay>() else {

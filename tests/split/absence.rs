@@ -18,7 +18,16 @@ fn init_says_what_there_is_instead_of_kustomizations() {
             both,
             "no Flux Kustomization in ., apart from Flux's own bootstrap, builds a folder",
         ),
-        ("clusters/c/flux-system.yaml", own, "all that Flux applies from . bootstraps Flux itself"),
+        (
+            "clusters/c/flux-system.yaml",
+            own.clone(),
+            "flux-system applies everything here, Flux included: a window would stop Flux too",
+        ),
+        (
+            "clusters/c/typo.yaml",
+            format!("{own}---\n{}", from_source("web", "./app/web", "flux-system")),
+            "the folders of web are not in this repository, so there is nothing to divide",
+        ),
         (
             "t/web/kustomization.yaml.j2",
             list.to_owned(),

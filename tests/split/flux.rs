@@ -61,3 +61,23 @@ fn what_another_build_applies_is_left_with_the_way_to_its_own_flux_kustomization
     let run = scratch.expect(5, &["split", "--all", "--yes"]);
     insta::assert_snapshot!(run.stderr);
 }
+
+#[test]
+fn sides_of_generated_files_are_handed_over_whose_source_is_not_in_git() {
+    let scratch = repository(&[
+        ("clusters/c/flux-system.yaml", &from_source("flux-system", "./clusters/c", "flux-system")),
+        ("clusters/c/apps.yaml", &from_source("apps", "./apps", "apps-src")),
+    ]);
+    app(&scratch, "apps");
+    scratch.take(&["split", "--all", "--yes"]);
+    assert!(!scratch.top().join("apps/apps-rw/deployment.yaml").exists());
+    for _ in 0..2 {
+        scratch.take(&["migrate", "--yes"]);
+    }
+    let run = scratch.expect(0, &["clusters"]);
+    for side in ["apps-rt", "apps-rw"] {
+        assert!(run.stdout.contains(&format!("flux-system/{side}      apps/{side}")), "{}", run.stdout);
+    }
+    assert!(!scratch.top().join("clusters/c/apps.yaml").exists());
+    scratch.expect(0, &["verify"]);
+}

@@ -83,3 +83,58 @@ fn one_of_several_divided_apps_is_joined() {
     scratch.expect(0, &["join", "app", "web", "--yes"]);
     assert_same(&before, &scratch.tree(), "join of the last app left something");
 }
+
+#[test]
+fn what_was_handed_over_is_still_known_by_its_name() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n")]);
+    app(&scratch, "apps/web");
+    flux(&scratch, "apps");
+    scratch.take(&["split", "--all", "--yes"]);
+    for _ in 0..2 {
+        scratch.take(&["migrate", "--yes"]);
+    }
+    let run = scratch.expect(5, &["join", "app", "apps", "--yes"]);
+    let words = "apps in cluster c is left as it is: Flux Kustomization apps-rt applies one of its sides";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    // Another name beside it is none all the same.
+    let run = scratch.expect(2, &["join", "app", "apps", "gone", "--yes"]);
+    assert!(run.stderr.contains("there is no app `gone`"), "{}", run.stderr);
+    assert!(!run.stderr.contains("no app `apps`"), "{}", run.stderr);
+}
+
+/// What takes the tool out is not refused for a window: that is told.
+#[test]
+fn a_window_that_stays_open_keeps_nobody_from_joining() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n")]);
+    app(&scratch, "apps/web");
+    flux(&scratch, "apps");
+    let before = scratch.tree();
+    scratch.expect(0, &["split", "--all", "--yes"]);
+    let (sound, unsound) = ("open: 0 22 * * *, close: 0 4 * * *", "open: 0 22 * * SAT, close: 0 2 * * SUN");
+    scratch.replace("windows.yaml", sound, unsound).commit();
+    assert!(scratch.expect(3, &["split", "--all"]).stderr.contains("error[GW104]"));
+    let run = scratch.expect(0, &["join", "--all", "--yes"]);
+    assert!(run.stderr.contains("warning[GW104]"), "{}", run.stderr);
+    scratch.replace("windows.yaml", unsound, sound);
+    assert_same(&before, &scratch.tree(), "join did not give back what was there");
+}
+
+/// A gate that stands is brought up to date with windows.yaml, so that its window must be sound.
+#[test]
+fn a_join_gives_no_gate_a_window_that_stays_open() {
+    let scratch = repository(&[("apps/kustomization.yaml", "resources:\n  - web\n")]);
+    app(&scratch, "apps/web");
+    flux(&scratch, "apps");
+    for command in ["split --all --yes", "sync --yes"] {
+        scratch.expect(0, &command.split(' ').collect::<Vec<_>>());
+        scratch.commit();
+    }
+    scratch.replace(
+        "windows.yaml",
+        "open: 0 22 * * *, close: 0 4 * * *",
+        "open: 0 22 * * SAT, close: 0 2 * * SUN",
+    );
+    scratch.commit();
+    let run = scratch.expect(3, &["join", "--all"]);
+    assert!(run.stderr.contains("error[GW104]"), "{}", run.stderr);
+}

@@ -30,3 +30,27 @@ fn what_a_linked_folder_builds_on_is_known_to_come_from_there() {
     assert!(run.stdout.contains("apps/one"), "{}", run.stdout);
     assert!(run.stderr.contains("apps/one does not build"), "{}", run.stderr);
 }
+
+/// One whose build fails for a link must not begin to apply things since another one was divided, and the file in place of
+/// the link moved on.
+#[cfg(unix)]
+#[test]
+fn what_fails_for_a_link_goes_on_failing_when_others_are_divided() {
+    let scratch = repository(&[
+        ("apps/one/kustomization.yaml", "resources:\n  - ../../base/web\n"),
+        ("clusters/c/two/kustomization.yaml", "resources:\n  - ../../../base/web\n"),
+    ]);
+    app(&scratch, "base/web");
+    scratch.git(&["mv", "base/web/deployment.yaml", "deployment.yaml"]);
+    std::os::unix::fs::symlink("../../deployment.yaml", scratch.top().join("base/web/deployment.yaml"))
+        .unwrap();
+    flux(&scratch, "apps/one");
+    let run = scratch.expect(3, &["split", "--all", "--yes"]);
+    insta::assert_snapshot!(run.stderr, @r"
+    error: apps/one in cluster c is left as it is: apps/one does not build: Flux Kustomization one never sees base/web/deployment.yaml: `base/web/deployment.yaml` is a symbolic link, and no source fetches links
+     --> apps/one
+     = help: put files in place of the link, or name its target
+    error: clusters/c/two in cluster c is left as it is: dividing it would change apps/one, of which Flux never sees base/web/deployment.yaml: `base/web/deployment.yaml` is a symbolic link, and no source fetches links
+     = help: put files in place of the link, or name its target
+    ");
+}

@@ -19,7 +19,6 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use gitops_windows::path::RepoPath;
 use gitops_windows::render::{External, Request, Tool};
 use gitops_windows::repo::{Entry, File, Snapshot};
-use serde_json::Value;
 
 /// The kustomize whose library `renderer/go.mod` names.
 const KUSTOMIZE: &str = "v5.8.1";
@@ -31,7 +30,7 @@ pub fn path(text: &str) -> RepoPath {
 
 /// Asks for a folder.
 pub fn folder(text: &str) -> Request {
-    Request::folder(path(text))
+    Request::base(path(text))
 }
 
 /// Writes a Flux Kustomization of `flux-system` over a folder; `more` are further lines of its `spec`.
@@ -80,23 +79,6 @@ pub fn kustomizations(snapshot: &Snapshot) -> Vec<RepoPath> {
         .filter_map(|(path, _)| path.parent())
         .collect();
     folders.into_iter().collect()
-}
-
-/// Forbids what a schema does not name, so that a field that it forgets is found.
-pub fn closed(mut schema: Value) -> Value {
-    match &mut schema {
-        Value::Object(object) => {
-            for value in object.values_mut() {
-                *value = closed(value.take());
-            }
-            if object.get("type").is_some_and(|kind| kind == "object") {
-                object.insert("additionalProperties".into(), false.into());
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| *item = closed(item.take())),
-        _ => {}
-    }
-    schema
 }
 
 /// Gives the repositories of the corpus, or none where it is not at hand.

@@ -12,6 +12,7 @@ use clap::Parser;
 use gitops_windows::commands::Cli;
 use gitops_windows::output::Printed;
 use gitops_windows::render::{Embedded, Shared};
+use serde_json::Value;
 
 /// The binary: cargo names it to tests, but not to the examples that share this module.
 const PROGRAM: Option<&str> = option_env!("CARGO_BIN_EXE_gitops-windows");
@@ -203,7 +204,9 @@ impl Scratch {
 
     /// Does at the top of the repository what the binary does.
     pub fn run(&self, arguments: &[&str]) -> Run {
-        if self.is_of_binary { self.run_in(&self.top, arguments) } else { self.play(arguments) }
+        let run = if self.is_of_binary { self.run_in(&self.top, arguments) } else { self.play(arguments) };
+        held_to_schema(arguments, &run.stdout);
+        run
     }
 
     /// Runs the binary in a folder.
@@ -253,6 +256,38 @@ impl Scratch {
     pub fn tree(&self) -> Tree {
         tree(&self.top)
     }
+}
+
+/// Forbids what a schema does not name, so that a field that it forgets is found.
+pub fn closed(mut schema: Value) -> Value {
+    match &mut schema {
+        Value::Object(object) => {
+            for value in object.values_mut() {
+                *value = closed(value.take());
+            }
+            if object.get("type").is_some_and(|kind| kind == "object") {
+                object.insert("additionalProperties".into(), false.into());
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| *item = closed(item.take())),
+        _ => {}
+    }
+    schema
+}
+
+/// Holds what a command printed with `--format json` to the schema that the program has of it, and returns it; `None`
+/// where it was not asked for JSON, printed none, or has no schema.
+#[track_caller]
+pub fn held_to_schema(arguments: &[&str], printed: &str) -> Option<Value> {
+    if !arguments.windows(2).any(|two| two == ["--format", "json"]) || printed.is_empty() {
+        return None;
+    }
+    let schema = gitops_windows::commands::schema_of(arguments.first()?)?;
+    let value: Value = serde_json::from_str(printed).unwrap_or_else(|error| panic!("{error}\n{printed}"));
+    let validator = jsonschema::validator_for(&closed(schema)).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{arguments:?}: {errors:#?}\n{printed}");
+    Some(value)
 }
 
 impl Run {

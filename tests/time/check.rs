@@ -141,20 +141,21 @@ fn a_broken_spec_is_told_as_findings() {
     assert!(stderr.contains("did you mean `UTC`?"), "{stderr}");
 }
 
-/// `init` shows what is doubtful about the windows that it writes, and writes them all the same.
+/// `init` shows what is doubtful about the windows that it writes; what is an error it refuses.
 #[test]
 fn init_shows_findings() {
     let repository = Repository::new(&[]);
-    let said = |open: &str, close: &str| {
+    let said = |code: i32, open: &str, close: &str| {
         let window = ["--open", open, "--close", close, "--time-zone", "Europe/Berlin"];
         let output = repository
             .run(&[&["init", "--cluster", "edge-01", "--app", "nginx", "--dry-run"], &window[..]].concat());
         let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert_eq!(output.status.code(), Some(code), "{stderr}");
         stderr
     };
-    assert!(said("0 1 * * SUN", "30 2 * * SUN").contains("GW104"));
-    let silent = said("0 8 * * MON", "0 17 * * THU");
+    assert!(said(3, "0 1 * * SUN", "30 2 * * SUN").contains("GW104"));
+    assert!(said(1, "0 8 1 * MON", "0 17 * * THU").contains("GW103"));
+    let silent = said(1, "0 8 * * MON", "0 17 * * THU");
     assert!(!silent.contains("GW1"), "{silent}");
 }
 
@@ -234,4 +235,57 @@ fn an_old_time_zone_database_is_told() {
     assert_eq!(told("2026-12-31T00:00:00Z", "Europe/Berlin"), 0);
     assert_eq!(told("2031-01-01T00:00:00Z", "Europe/Berlin"), 1);
     assert_eq!(told("2031-01-01T00:00:00Z", "UTC"), 0);
+}
+
+/// What was there is counted, and shown to whoever asks.
+#[test]
+fn only_what_is_new_since_a_revision_is_told() {
+    let fleet = repository("  w: { timeZone: Europe/Berlin, open: 0 1 * * SUN, close: 30 2 * * SUN }\n");
+    fleet.commit("2026-11-20T12:00:00Z");
+    let told = |options: &[&str]| {
+        let run = fleet.run(&[&["check", "--base", "HEAD"], options].concat());
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (run.status.code().unwrap(), text(&run.stdout), text(&run.stderr))
+    };
+    let (code, stdout, stderr) = told(&[]);
+    assert_eq!((code, stdout.as_str()), (0, ""));
+    assert!(stderr.starts_with("Nothing new.\n"), "{stderr}");
+    assert!(stderr.contains("findings were there at HEAD already: --verbose shows them."), "{stderr}");
+    let (_, stdout, _) = told(&["--verbose"]);
+    assert!(stdout.starts_with("Found at HEAD already:\n\n") && stdout.contains("GW104"), "{stdout}");
+    fleet.write(
+        "windows.yaml",
+        &std::fs::read_to_string(fleet.path().join("windows.yaml")).unwrap().replace(
+            "clusters:",
+            "  w2: { timeZone: UTC, open: 0 8 31 2 *, close: 0 17 * * THU }\nclusters:",
+        ),
+    );
+    let (_, stdout, _) = told(&[]);
+    assert!(stdout.contains("GW102") && !stdout.contains("GW104"), "{stdout}");
+    let output = fleet.run(&["check", "--base", "HEAD", "--format", "json"]);
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let value = crate::support::scratch::held_to_schema(&["check", "--format", "json"], &printed).unwrap();
+    let new = |code: &str| {
+        let mut found = value["findings"].as_array().unwrap().iter();
+        found.find(|finding| finding["code"] == code).unwrap()["new"].clone()
+    };
+    assert_eq!((new("GW102"), new("GW104")), (true.into(), false.into()));
+    let output = fleet.run(&["check", "--base", "HEAD", "--format", "sarif"]);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let results = value["runs"][0]["results"].as_array().unwrap();
+    let state =
+        |code: &str| results.iter().find(|one| one["ruleId"] == code).unwrap()["baselineState"].clone();
+    assert_eq!((state("GW102"), state("GW104")), ("new".into(), "unchanged".into()));
+}
+
+/// Nothing was looked at, so nothing is well.
+#[test]
+fn where_no_cluster_is_nothing_is_said_to_be_well() {
+    let lost = Repository::new(&[("fleet/clusters/a/apps.yaml", &super::flux("apps", "apps/a"))]);
+    let output = lost.run(&["check"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.starts_with("Looked at no cluster: "), "{told}");
+    assert!(!told.contains("Nothing to report") && !told.contains("reaches no cluster"), "{told}");
+    let none = Repository::new(&[("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n")]);
+    assert_eq!(none.stdout(&["clusters"]), "no cluster: no Flux Kustomization is in Git\n");
 }

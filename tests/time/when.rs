@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{NOW, Repository, SPEC, flux, job};
+use super::{NOW, Repository, SPEC, flux, job_at};
 
-fn lines(answer: &Value) -> Vec<(String, String, String, bool, String)> {
+pub fn lines(answer: &Value) -> Vec<(String, String, String, bool, String)> {
     let text = |value: &Value| value.as_str().unwrap_or("-").to_owned();
     let line = |line: &Value| {
         (
@@ -18,7 +18,7 @@ fn lines(answer: &Value) -> Vec<(String, String, String, bool, String)> {
     answer["lines"].as_array().unwrap().iter().map(line).collect()
 }
 
-fn line(
+pub fn line(
     cluster: &str,
     kind: &str,
     name: &str,
@@ -74,7 +74,7 @@ fn people_read_it_without_colour() {
     let text = Repository::fleet().stdout(&["when", "--cluster", "edge-01", "--color", "never"]);
     insta::assert_snapshot!(text, @r"
     edge-01
-      rt  apps-rt: at once (within 11 minutes)
+      rt  apps-rt: at once (within 3 minutes)
       rw  apps-rw: closed
           opens   Mon 2026-11-23 08:00 Europe/Berlin = 07:00 UTC = 16:00 Asia/Tokyo (local)
           closes  Thu 2026-11-26 17:00 Europe/Berlin = 16:00 UTC = Fri 2026-11-27 01:00 Asia/Tokyo (local)
@@ -130,6 +130,22 @@ fn a_path_leads_to_the_sides_that_read_it() {
 }
 
 #[test]
+fn a_component_leads_to_the_flux_kustomizations_that_name_it() {
+    let repository = Repository::fleet();
+    let rw = flux("apps-rw", "clusters/edge-01/apps/apps-rw") + "  components: [../../../../parts/labels]\n";
+    repository.write("clusters/edge-01/apps-rw.yaml", &rw);
+    repository.write(
+        "parts/labels/kustomization.yaml",
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncommonAnnotations: { a: b }\n",
+    );
+    for path in ["parts/labels", "parts/labels/kustomization.yaml"] {
+        let answer = repository.json(&["when", path, "--format", "json"]);
+        let found: Vec<_> = lines(&answer).into_iter().map(|line| (line.0, line.1)).collect();
+        assert_eq!(found, [("edge-01".to_owned(), "rw".to_owned())], "{path}");
+    }
+}
+
+#[test]
 fn a_path_that_nothing_reads_is_said() {
     let repository = Repository::fleet();
     let answer = repository.json(&["when", "docs/note.md", "--format", "json"]);
@@ -169,197 +185,6 @@ fn all_unknown_names_are_told_at_once() {
 }
 
 #[test]
-fn a_gate_without_jobs_closes_nothing() {
-    let repository = Repository::fleet();
-    repository.write("infra/reconciliation-windows/close.yaml", &job("close", true, "other"));
-    repository.write("infra/reconciliation-windows/open.yaml", &job("open", false, "other"));
-    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
-    assert_eq!(lines(&answer)[1], line("edge-01", "rw", "apps-rw", true, "no-job"));
-    assert_eq!(answer["lines"][1]["windowOpen"], false);
-    let text = repository.stdout(&["when", "--cluster", "edge-01"]);
-    assert!(
-        text.contains("at once (not gated)") && text.contains("Nothing closes outside of the windows."),
-        "{text}"
-    );
-}
-
-/// The list of a gate whose jobs are suspended.
-const OFF: &str = "resources: [open.yaml, close.yaml]\npatches:\n- target: { kind: CronJob }\n  patch: |\n    - { op: add, path: /spec/suspend, value: true }\n";
-
-#[test]
-fn a_gate_that_is_off_closes_nothing() {
-    let repository = Repository::fleet();
-    repository.write("infra/reconciliation-windows/kustomization.yaml", OFF);
-    repository.write("windows.yaml", &SPEC.replace("edge-01: {}", "edge-01: { gate: { enabled: false } }"));
-    let text = repository.stdout(&["when", "--cluster", "edge-01"]);
-    assert!(text.contains("at once (gate off)\n      opens   Mon 2026-11-23 08:00"), "{text}");
-}
-
-/// The parts stand and the old Flux Kustomization goes on applying them all.
-#[test]
-fn what_is_split_and_not_handed_over_is_said() {
-    let repository = Repository::fleet();
-    for side in ["rt", "rw"] {
-        let list = format!("resources: [../../../../apps/nginx/nginx-{side}]\n");
-        repository.write(&format!("clusters/edge-02/apps/apps-{side}/kustomization.yaml"), &list);
-    }
-    let answer = repository.json(&["when", "--cluster", "edge-02", "--format", "json"]);
-    assert_eq!(
-        lines(&answer),
-        [
-            line("edge-02", "-", "apps", true, "none"),
-            line("edge-02", "rt", "apps-rt", true, "not-handed-over"),
-            line("edge-02", "rw", "apps-rw", true, "not-handed-over"),
-        ]
-    );
-    let text = repository.stdout(&["when", "--cluster", "edge-02"]);
-    assert_eq!(text.matches("split, not handed over").count(), 2, "{text}");
-    assert!(text.contains("Its old Flux Kustomization still applies"), "{text}");
-}
-
-/// A root that a FluxInstance makes has the name that it gives, and one of which Git says nothing has none.
-#[test]
-fn what_applies_a_root_has_no_made_up_name() {
-    let repository = Repository::fleet();
-    let instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: { name: flux, namespace: flux-system }\nspec: { sync: { kind: GitRepository, url: 'https://example.org/fleet', path: clusters/edge-02 } }\n";
-    let told = || repository.stdout(&["when", "--cluster", "edge-02"]);
-    repository.write("clusters/edge-02/more/kustomization.yaml", "resources: [../../../apps/nginx]\n");
-    let unsaid = told();
-    assert!(unsaid.contains("the Flux Kustomization of clusters/edge-02/more (not in Git)"), "{unsaid}");
-    assert!(!unsaid.contains("more-rw"), "{unsaid}");
-    repository.write("bootstrap/instance.yaml", instance);
-    let said = told();
-    assert!(said.contains("apps, flux-system: ") || said.contains("flux-system: "), "{said}");
-    assert!(!said.contains("not in Git"), "{said}");
-}
-
-/// Gates over Flux Kustomizations that were made in the cluster, and a list of parts that nobody applies.
-#[test]
-fn a_gate_over_what_is_not_in_git_closes() {
-    let repository = Repository::fleet();
-    for side in ["rt", "rw"] {
-        std::fs::remove_file(repository.path().join(format!("clusters/edge-01/apps-{side}.yaml"))).unwrap();
-    }
-    repository.write("clusters/edge-01/apps/kustomization.yaml", "resources: [apps-rt, apps-rw]\n");
-    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
-    assert_eq!(
-        lines(&answer),
-        [line("edge-01", "rt", "apps-rt", true, "none"), line("edge-01", "rw", "apps-rw", false, "unseen"),]
-    );
-    let text = repository.stdout(&["when", "--cluster", "edge-01"]);
-    assert!(text.contains("apps-rw (not in Git): closed"), "{text}");
-}
-
-#[test]
-fn a_job_that_git_suspends_closes_nothing() {
-    let repository = Repository::fleet();
-    repository.write("infra/reconciliation-windows/kustomization.yaml", OFF);
-    let gate = || {
-        let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
-        answer["lines"][1]["gate"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(gate(), "no-job");
-    // Whatever the spec wants, what stands in Git counts.
-    let off = SPEC.replace("edge-01: {}", "edge-01: { gate: { enabled: false } }");
-    repository.write("windows.yaml", &off);
-    assert_eq!(gate(), "off");
-    repository
-        .write("infra/reconciliation-windows/kustomization.yaml", "resources: [open.yaml, close.yaml]\n");
-    assert_eq!(gate(), "closes");
-}
-
-/// Flux then applies and deletes nothing, so what the cluster has runs on.
-#[test]
-fn a_gate_that_does_not_build_runs_on() {
-    let repository = Repository::fleet();
-    let list = "resources: [open.yaml, close.yaml, missing.yaml]\n";
-    repository.write("infra/reconciliation-windows/kustomization.yaml", list);
-    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
-    assert_eq!(answer["lines"][1]["gate"], "closes");
-    let kinds: Vec<&Value> = answer["notes"].as_array().unwrap().iter().map(|note| &note["kind"]).collect();
-    assert!(kinds.contains(&&Value::from("gate-not-built")), "{kinds:?}");
-    let text = repository.stdout(&["explain", "clusters/edge-01/apps/apps-rw"]);
-    assert!(!text.contains("at once"), "{text}");
-}
-
-#[test]
-fn what_git_resumes_no_window_closes() {
-    let repository = Repository::fleet();
-    let file = "clusters/edge-01/apps-rw.yaml";
-    let apps = std::fs::read_to_string(repository.path().join(file)).unwrap();
-    repository.write(file, &apps.replace("spec:\n", "spec:\n  suspend: false\n"));
-    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
-    assert_eq!(lines(&answer)[1], line("edge-01", "rw", "apps-rw", true, "resumed"));
-    assert_eq!(answer["notes"][0]["kind"], "resumed", "{answer}");
-    let clusters = repository.json(&["clusters", "--format", "json"]);
-    let found = clusters["clusters"][0]["kustomizations"].as_array().unwrap().clone();
-    let held: Vec<&Value> = found.iter().filter(|one| !one["gated"].is_null()).collect();
-    assert!(held.is_empty(), "{held:?}");
-    let explained = repository.stdout(&["explain", "apps/nginx/nginx-rw/deployment.yaml"]);
-    assert!(explained.contains("apps-rw: no gate holds it"), "{explained}");
-    // Nobody resumes it where what applies it is suspended too.
-    let root = flux("flux-system", "clusters/edge-01").replace("spec:\n", "spec:\n  suspend: true\n");
-    repository.write("clusters/edge-01/flux-system.yaml", &root);
-    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
-    let of_apps = lines(&answer).into_iter().find(|line| line.2 == "apps-rw").unwrap();
-    assert_eq!(of_apps.4, "closes");
-    let explained = repository.stdout(&["explain", "apps/nginx/nginx-rw/deployment.yaml"]);
-    assert!(!explained.contains("apps-rw: no gate holds it"), "{explained}");
-}
-
-#[test]
-fn an_entry_point_of_two_clusters_is_told_for_both() {
-    let repository = Repository::fleet();
-    repository.write("shared/kustomization.yaml", "resources: [../apps/nginx]\n");
-    for cluster in ["edge-01", "edge-02"] {
-        repository.write(&format!("clusters/{cluster}/shared.yaml"), &flux("shared", "shared"));
-    }
-    for cluster in ["edge-01", "edge-02"] {
-        let answer = repository.json(&["when", "shared", "--cluster", cluster, "--format", "json"]);
-        assert_eq!(lines(&answer), [line(cluster, "-", "shared", true, "none")]);
-    }
-}
-
-#[test]
-fn a_gate_on_what_was_not_split_closes_all_of_it() {
-    let repository = Repository::fleet();
-    repository.write("infra/reconciliation-windows/close.yaml", &job("close", true, "apps"));
-    repository.write("infra/reconciliation-windows/open.yaml", &job("open", false, "apps"));
-    repository.write("clusters/edge-02/infra.yaml", &flux("infra", "infra/reconciliation-windows"));
-    // The job names it only now, so nothing has closed it yet, and the calendar says so too.
-    let week = ["calendar", "--from", "2026-11-23", "--cluster", "edge-02"];
-    let told = repository.stdout(&week);
-    assert!(told.contains("rw (open until the first closing, "), "{told}");
-    repository.commit("2026-01-05T13:00:00Z");
-    assert!(!repository.stdout(&week).contains("until the first closing"));
-    let asked = ["when", "--cluster", "edge-02", "--format", "json"];
-    let answer = repository.json(&asked);
-    assert_eq!(lines(&answer), [line("edge-02", "-", "apps", false, "closes")]);
-    assert_eq!(answer["lines"][0]["nextOpen"]["cluster"], "2026-11-24T20:00:00-05:00");
-    // By which of two types it waits is not guessed at.
-    repository.write(
-        "windows.yaml",
-        &SPEC.replace("windows:\n  work", "  other: { window: work-week }\nwindows:\n  work"),
-    );
-    let answer = repository.json(&asked);
-    assert_eq!(answer["lines"][0]["gate"], "foreign");
-    assert_eq!(answer["lines"][0]["reaches"], Value::Null);
-}
-
-#[test]
-fn a_suspension_in_git_is_said() {
-    let repository = Repository::fleet();
-    let suspended = format!("{}  suspend: true\n", flux("apps-rt", "clusters/edge-01/apps/apps-rt"));
-    repository.write("clusters/edge-01/apps-rt.yaml", &suspended);
-    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
-    assert_eq!(
-        (&answer["lines"][0]["open"], &answer["lines"][0]["reaches"]),
-        (&Value::Bool(false), &Value::Null)
-    );
-    assert!(repository.stdout(&["when", "--cluster", "edge-01"]).contains("suspended"));
-}
-
-#[test]
 fn the_same_question_has_the_same_answer() {
     let repository = Repository::fleet();
     assert_eq!(repository.stdout(&["when"]), repository.stdout(&["when"]));
@@ -386,6 +211,14 @@ fn with_second_window(window: &str) -> Repository {
 fn windows_in_several_zones_are_told_each_in_its_own() {
     let repository =
         with_second_window("{ timeZone: America/New_York, open: 0 20 * * SAT, close: 0 22 * * SAT }");
+    let zone = "America/New_York";
+    let second = [("second-close", true, "0 22 * * SAT"), ("second-open", false, "0 20 * * SAT")]
+        .map(|(name, suspend, at)| job_at(name, suspend, "apps-rw", (at, zone)));
+    repository.write("infra/reconciliation-windows/second.yaml", &second.join("---\n"));
+    repository.write(
+        "infra/reconciliation-windows/kustomization.yaml",
+        "resources: [open.yaml, close.yaml, second.yaml]\n",
+    );
     let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
     let line = &answer["lines"][1];
     assert_eq!(line["timeZone"], Value::Null);
@@ -428,7 +261,7 @@ fn a_narrow_terminal_gets_a_list() {
     let text = String::from_utf8(output.stdout).unwrap();
     insta::assert_snapshot!(text, @r"
     edge-01
-      rt  apps-rt: at once (within 11
+      rt  apps-rt: at once (within 3
           minutes)
       rw  apps-rw: closed
           opens   Mon 2026-11-23 08:00
@@ -441,177 +274,6 @@ fn a_narrow_terminal_gets_a_list() {
     ");
 }
 
-/// What is said of the gated side of the first cluster, in words and for programs.
-fn gated(repository: &Repository) -> String {
-    let asked = ["when", "--cluster", "edge-01"];
-    let answer = repository.json(&[&asked[..], &["--format", "json"]].concat());
-    let line = &answer["lines"][1];
-    let kinds = answer["notes"].as_array().unwrap().iter().map(|note| note["kind"].as_str().unwrap());
-    let utc = |key: &str| line[key]["utc"].as_str().unwrap_or("-").to_owned();
-    format!(
-        "open {}, {}, window open {}, opens {}, closes {} ({}), gate since {}, lands {}; {}\n{}",
-        line["open"],
-        line["reason"],
-        line["windowOpen"],
-        utc("nextOpen"),
-        utc("nextClose"),
-        line["nextCloseReason"],
-        utc("gateSince"),
-        utc("reaches"),
-        kinds.collect::<Vec<_>>().join(", "),
-        repository.stdout(&asked),
-    )
-}
-
-/// A CronJob makes up for no time before it was made, so the first window after it is what closes first.
-#[test]
-fn before_anything_has_closed_it_is_open_until_the_first_closing() {
-    let repository = Repository::uncommitted_fleet();
-    // The last closing was on Thursday, 2026-11-19T16:00:00Z.
-    repository.commit("2026-11-19T16:00:01Z");
-    insta::assert_snapshot!(gated(&repository));
-    let earlier = Repository::uncommitted_fleet();
-    earlier.commit("2026-11-19T16:00:00Z");
-    assert_eq!(gated(&earlier), gated(&Repository::fleet()));
-}
-
-/// A gate closes what is there at a closing, however old it is itself.
-#[test]
-fn what_came_after_the_last_closing_is_open_until_the_next_one() {
-    let repository = Repository::uncommitted_fleet();
-    let file = repository.path().join("clusters/edge-01/apps-rw.yaml");
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::remove_file(&file).unwrap();
-    repository.commit("2026-01-05T12:00:00Z");
-    std::fs::write(&file, text).unwrap();
-    repository.commit("2026-11-20T12:00:00Z");
-    let told = gated(&repository);
-    assert!(told.contains("gate since 2026-11-20T12:00:00Z"), "{told}");
-    assert!(told.contains("open until the first closing"), "{told}");
-}
-
-/// The same files in a folder without Git: nothing is to be fetched there.
-#[test]
-fn without_git_it_is_said_what_is_assumed() {
-    let repository = Repository::uncommitted_fleet();
-    std::fs::remove_dir_all(repository.path().join(".git")).unwrap();
-    let told = gated(&repository);
-    assert!(told.starts_with("open false") && told.contains("assumed-closed"), "{told}");
-    assert!(told.contains("ask the cluster with `gitops-windows status`"), "{told}");
-}
-
-/// Flux Kustomizations that are divided have names of their own.
-#[test]
-fn what_was_divided_is_found_by_the_name_that_it_had() {
-    let repository = Repository::uncommitted_fleet();
-    for (name, part) in [("sonarr-rt", "nginx-rt"), ("sonarr-rw", "nginx-rw")] {
-        repository.write(
-            &format!("clusters/edge-01/{name}.yaml"),
-            &flux(name, &format!("apps/media/app/app-{}", &name[7..])),
-        );
-        repository.write(
-            &format!("apps/media/app/app-{}/kustomization.yaml", &name[7..]),
-            &format!("resources: [../../../nginx/{part}]\n"),
-        );
-    }
-    let answer = repository.json(&["when", "sonarr", "--format", "json"]);
-    let found = answer["lines"].as_array().unwrap().iter();
-    let found: Vec<&str> = found.map(|line| line["kustomization"]["name"].as_str().unwrap()).collect();
-    assert_eq!(found, ["sonarr-rt", "sonarr-rw"]);
-}
-
-#[test]
-fn what_is_in_no_commit_closes_nothing() {
-    let of = |told: String| told.lines().next().unwrap().to_owned();
-    insta::assert_snapshot!(of(gated(&Repository::uncommitted_fleet())));
-    let repository = Repository::uncommitted_fleet();
-    std::fs::rename(repository.path().join("infra"), repository.path().join("aside")).unwrap();
-    repository.commit("2026-01-05T12:00:00Z");
-    std::fs::rename(repository.path().join("aside"), repository.path().join("infra")).unwrap();
-    assert_eq!(of(gated(&repository)), of(gated(&Repository::uncommitted_fleet())));
-}
-
-#[test]
-fn a_gate_that_was_moved_has_closed_already() {
-    let repository = Repository::fleet();
-    let to = repository.path().join("infra/windows");
-    std::fs::rename(repository.path().join("infra/reconciliation-windows"), to).unwrap();
-    repository.write("clusters/edge-01/infra.yaml", &flux("infra", "infra/windows"));
-    repository.commit("2026-11-20T12:00:00Z");
-    assert_eq!(gated(&repository), gated(&Repository::fleet()));
-}
-
-/// A job knows at its last run only what it named then.
-#[test]
-fn a_job_that_newly_names_what_it_closes_has_not_closed_that() {
-    let repository = Repository::uncommitted_fleet();
-    for (name, suspend) in [("open", false), ("close", true)] {
-        let file = format!("infra/reconciliation-windows/{name}.yaml");
-        repository.write(&file, &job(name, suspend, "another"));
-    }
-    repository.commit("2026-01-05T12:00:00Z");
-    for (name, suspend) in [("open", false), ("close", true)] {
-        let file = format!("infra/reconciliation-windows/{name}.yaml");
-        repository.write(&file, &job(name, suspend, "apps-rw"));
-    }
-    let of = |told: String| told.lines().next().unwrap().to_owned();
-    let edited = of(gated(&repository));
-    repository.commit("2026-11-20T12:00:00Z");
-    repository.write("docs/note.md", "more\n");
-    repository.commit("2026-11-20T13:00:00Z");
-    insta::assert_snapshot!(format!("{edited}\n{}", gated(&repository)));
-    // The closing of Thursday, 2026-11-26, is the first one.
-    let later = ["when", "--cluster", "edge-01", "--at", "2026-11-27T12:00:00Z", "--format", "json"];
-    assert_eq!(repository.json(&later)["lines"][1]["reason"], "outside-window");
-}
-
-/// What brings a job may change after a closing: the job has closed all the same.
-#[test]
-fn a_list_that_came_later_takes_no_closing_back() {
-    let repository = Repository::fleet();
-    repository.write("clusters/edge-01/infra.yaml", &flux("infra", "infra/edge-01"));
-    repository.write(
-        "infra/edge-01/kustomization.yaml",
-        "resources: [../reconciliation-windows]\npatches: [{ path: names.yaml, target: { kind: CronJob } }]\n",
-    );
-    repository.write(
-        "infra/edge-01/names.yaml",
-        "apiVersion: batch/v1\nkind: CronJob\nmetadata: { name: any, labels: { cluster: edge-01 } }\n",
-    );
-    repository.commit("2026-11-20T12:00:00Z");
-    assert_eq!(gated(&repository), gated(&Repository::fleet()));
-}
-
-/// What counts is when a branch was merged, not when it was written.
-#[test]
-fn a_gate_is_there_since_its_merge() {
-    let repository = Repository::uncommitted_fleet();
-    std::fs::rename(repository.path().join("infra"), repository.path().join(".git/aside")).unwrap();
-    repository.commit("2026-01-05T12:00:00Z");
-    repository.git(&["checkout", "--quiet", "-b", "gate"], "");
-    std::fs::rename(repository.path().join(".git/aside"), repository.path().join("infra")).unwrap();
-    repository.commit("2026-11-02T12:00:00Z");
-    repository.git(&["checkout", "--quiet", "main"], "");
-    repository.git(&["merge", "--quiet", "--no-ff", "--no-edit", "gate"], "2026-11-20T12:00:00Z");
-    let told = gated(&repository);
-    assert!(told.contains("gate since 2026-11-20T12:00:00Z"), "{told}");
-    assert!(told.contains("open until the first closing"), "{told}");
-}
-
-/// Where the history ends, all files seem new.
-#[test]
-fn a_shallow_clone_says_what_is_assumed() {
-    let repository = Repository::fleet();
-    repository.write("docs/note.md", "more\n");
-    repository.commit("2026-11-20T12:00:00Z");
-    let mut clone = Repository::new(&[]);
-    let place = clone.path().join("clone");
-    let from = format!("file://{}", repository.path().display());
-    repository.git(&["clone", "--quiet", "--depth", "1", &from, place.to_str().unwrap()], "");
-    clone.below = Some("clone");
-    insta::assert_snapshot!(gated(&clone));
-}
-
 /// A table says when it is open, with a freeze, an override and an end.
 #[test]
 fn each_opening_and_closing_has_its_reason() {
@@ -620,6 +282,7 @@ fn each_opening_and_closing_has_its_reason() {
         freezes: { peak: { from: 2026-12-09, to: 2026-12-15, reason: trading peak } }\n\
         overrides: [{ cluster: edge-01, type: rw, from: 2026-11-27T20:00, until: 2026-11-27T22:00, reason: INC-1 }]\n";
     repository.write("windows.yaml", &format!("{SPEC}{table}"));
+    repository.write_tables();
     let told = [
         "2026-10-31",
         "2026-11-25 12:00",
@@ -680,7 +343,7 @@ fn what_it_depends_on_takes_its_time_too() {
     let other = first.replace("name: flux-system }", "name: other }");
     assert_eq!(
         [says(&first, ""), says(&first, depends), says(&waiting, depends), says(&other, depends)],
-        ["(within 11 minutes)", "(within 12 minutes)", "(within 32 minutes)", "(within 11 minutes)"]
+        ["(within 3 minutes)", "(within 4 minutes)", "(within 44 minutes)", "(within 3 minutes)"]
     );
     // What is not there, and what waits for its window, keeps it waiting for no one knows how long.
     for name in ["nowhere", "apps-rw"] {
@@ -690,7 +353,10 @@ fn what_it_depends_on_takes_its_time_too() {
     // Also through others, and where Git suspends it.
     let behind = format!("{first}  dependsOn: [{{ name: apps-rw }}]\n");
     assert_eq!(says(&behind, depends), "after apps-rw");
-    assert_eq!(says(&format!("{first}  suspend: true\n"), depends), "after first");
+    assert_eq!(
+        says(&format!("{first}  suspend: true\n"), depends),
+        "never: it depends on first, which never lands"
+    );
     says(&behind, depends);
     let answer =
         repository.json(&["when", "--cluster", "edge-01", "--at", "2026-11-27T12:00Z", "--format", "json"]);
@@ -699,4 +365,153 @@ fn what_it_depends_on_takes_its_time_too() {
     let (own, other) = (of("apps-rt"), of("apps-rw"));
     assert_eq!((&own["open"], &own["reason"]), (&false.into(), &"dependency".into()));
     assert_eq!(own["reaches"]["utc"], other["nextOpen"]["utc"]);
+}
+
+/// `pr` says of these that they never land.
+#[test]
+fn what_git_keeps_from_ever_landing_gets_no_times() {
+    let asked = ["when", "--cluster", "edge-01"];
+    let depending = |of: &[(&str, &str)]| {
+        let repository = Repository::fleet();
+        for (name, other) in of {
+            let text = flux(name, &format!("clusters/edge-01/apps/{name}"));
+            let text = format!("{text}  dependsOn: [{{ name: {other} }}]\n");
+            repository.write(&format!("clusters/edge-01/{name}.yaml"), &text);
+        }
+        repository.commit("2026-11-20T12:00:00Z");
+        repository
+    };
+    let circle = depending(&[("apps-rt", "apps-rw"), ("apps-rw", "apps-rt")]);
+    let itself = depending(&[("apps-rt", "apps-rt"), ("apps-rw", "apps-rt")]);
+    let paused = Repository::fleet();
+    paused.write(
+        "clusters/edge-01/source.yaml",
+        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\n\
+         spec: { interval: 1m, url: 'https://example.org/fleet', suspend: true }\n",
+    );
+    insta::assert_snapshot!([&circle, &itself, &paused].map(|one| one.stdout(&asked)).join("\n---\n"));
+    for repository in [&circle, &itself, &paused] {
+        let answer = repository.json(&[&asked[..], &["--format", "json"]].concat());
+        for line in answer["lines"].as_array().unwrap() {
+            assert!(line["reaches"].is_null() && line["open"] == false, "{line:#}");
+        }
+    }
+}
+
+/// A spec with these clusters, by which every Deployment waits.
+fn waiting(clusters: &str) -> String {
+    let head = &SPEC[..SPEC.find("clusters:").unwrap()];
+    let rules = "rules: [{ kind: ConfigMap, type: rt }, { type: rw }]\n";
+    format!("{head}clusters: {clusters}\n{rules}gate: {{ enabled: true, namespace: flux-system }}\n")
+}
+
+/// A cluster of which a root applies one entry point, and a Flux Kustomization of its own another one.
+fn rooted(spec: &str) -> Repository {
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\n\
+                  spec: { interval: 1m, url: 'https://example.org/fleet', ref: { branch: main } }\n---\n";
+    let repository = Repository::new(&[("windows.yaml", spec)]);
+    let sync = format!("{source}{}", flux("flux-system", "clusters/edge-01"));
+    repository.write("clusters/edge-01/flux-system/gotk-sync.yaml", &sync);
+    repository.write("clusters/edge-01/shop.yaml", &flux("shop", "apps/shop"));
+    for folder in ["clusters/edge-01/web", "apps/shop"] {
+        let name = folder.rsplit('/').next().unwrap();
+        repository.write(&format!("{folder}/kustomization.yaml"), "resources: [deployment.yaml]\n");
+        let text =
+            format!("apiVersion: apps/v1\nkind: Deployment\nmetadata: {{ name: {name}, namespace: a }}\n");
+        repository.write(&format!("{folder}/deployment.yaml"), &text);
+    }
+    repository.commit("2026-11-20T12:00:00Z");
+    repository
+}
+
+/// Nobody is sent to a command that has nothing to say.
+#[test]
+fn what_no_gate_of_the_spec_holds_is_told_with_a_way_on_that_works() {
+    let said = |repository: &Repository| repository.stdout(&["when"]);
+    let root = rooted(&waiting("{ edge-01: {} }"));
+    root.run(&["sync", "--yes", "--allow-dirty"]);
+    root.commit("2026-11-20T13:00:00Z");
+    let told = said(&root);
+    // The steps that it names.
+    std::fs::rename(root.path().join("clusters/edge-01/web"), root.path().join("apps/web")).unwrap();
+    root.write("clusters/edge-01/web.yaml", &flux("web", "apps/web"));
+    root.run(&["sync", "--yes", "--allow-dirty"]);
+    root.commit("2026-11-20T14:00:00Z");
+    let moved = said(&root);
+    let unnamed = said(&rooted(&waiting("{}")));
+    let off = rooted(&waiting("{ edge-01: { hasGate: false } }"));
+    root.write("windows.yaml", &waiting("{ edge-01: { hasGate: false } }"));
+    let left = said(&root);
+    insta::assert_snapshot!([told, moved, unnamed, said(&off), left].join("\n---\n"));
+    let answer = off.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    assert_eq!(answer["lines"].as_array().unwrap().len(), 2);
+    // A gate that is left closes, as its CronJobs say.
+    let answer = root.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    let lines = answer["lines"].as_array().unwrap();
+    let left: Vec<_> = lines.iter().filter(|line| line["gate"] == "foreign").collect();
+    assert!(!left.is_empty(), "{answer}");
+    assert!(left.iter().all(|line| line["open"] == true && line["realTime"] == false), "{answer}");
+    assert!(left.iter().all(|line| line["reason"] == "foreign-gate"), "{answer}");
+    let calendar = root.stdout(&["calendar", "--cluster", "edge-01"]);
+    assert!(!calendar.contains("rw"), "{calendar}");
+}
+
+/// What depends on an entry point keeps every gate from it, and no split helps.
+#[test]
+fn what_something_real_time_depends_on_is_told_at_once() {
+    let rooted = |has_namespace: bool| {
+        let spec = waiting("{ edge-01: {} }").replace("rules: [", "rules: [{ kind: Namespace, type: rt }, ");
+        let root = rooted(&spec);
+        if has_namespace {
+            root.write("apps/shop/kustomization.yaml", "resources: [namespace.yaml, deployment.yaml]\n");
+            root.write(
+                "apps/shop/namespace.yaml",
+                "apiVersion: v1\nkind: Namespace\nmetadata: { name: b }\n",
+            );
+        } else {
+            root.write("apps/late/kustomization.yaml", "resources: [map.yaml]\n");
+            let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: late, namespace: c }\n";
+            root.write("apps/late/map.yaml", map);
+        }
+        let late = flux("late", "apps/late") + "  dependsOn: [{ name: shop }]\n";
+        root.write("clusters/edge-01/late.yaml", &late);
+        root.run(&["sync", "--yes", "--allow-dirty"]);
+        root.commit("2026-11-20T13:00:00Z");
+        root.stdout(&["when", "apps/shop"])
+    };
+    insta::assert_snapshot!([rooted(false), rooted(true)].join("\n---\n"));
+}
+
+/// Whoever is near is told what to write.
+#[test]
+fn words_that_come_near_are_told() {
+    let fleet = Repository::fleet();
+    for (arguments, said) in [
+        (&["when", "edge-01"][..], "did you mean `--cluster edge-01`?"),
+        (&["when", "egde-02"], "did you mean `--cluster edge-02`?"),
+        (&["when", "--cluster", "edge1"], "did you mean `edge-01`?"),
+        (&["when", "apps/ngnix"], "did you mean `apps/nginx`?"),
+        (&["when", "clusters/edge-02/app/"], "did you mean `clusters/edge-02/apps`"),
+        (&["when", "--at", "tonigt"], "did you mean `tonight`?"),
+        (&["explain", "Deployment/nginx"], "name the file or folder of the object, or its app"),
+        (&["split", "apps/ngnix"], "did you mean `nginx`?"),
+        (&["freeze", "add", "x", "--for", "2h"], "did you mean `--to now+2h`?"),
+        (&["cron", "0 22 * * FRIL"], "unknown weekday `FRIL`"),
+        (&["cron", "0 22 * * FRIL"], "`on: last Fri of month`"),
+    ] {
+        let (code, told) = fleet.failure(arguments);
+        assert!(code > 1 && told.contains(said), "{arguments:?}: {told}");
+    }
+    let (_, told) = fleet.failure(&["split", "wbe"]);
+    assert!(!told.contains("reconciliation-windows"), "{told}");
+}
+
+/// The paths of a spec in another git repository mean that one.
+#[test]
+fn a_spec_of_another_git_repository_is_refused() {
+    let around = Repository::new(&[("readme.md", "\n")]);
+    std::fs::rename(Repository::fleet().path(), around.path().join("fleet")).unwrap();
+    let (code, told) = around.failure(&["when", "--spec", "fleet/windows.yaml"]);
+    assert_eq!(code, 2);
+    assert!(told.contains("is in another git repository") && told.contains("-C"), "{told}");
 }

@@ -83,6 +83,8 @@ fn a_stop_is_one_command_and_so_is_its_end() {
     let start = scratch.tree();
     let (diff, said) = write(&scratch, &["stop", "--reason", "INC-2"]);
     insta::assert_snapshot!(format!("{diff}\n{said}"));
+    let list = scratch.expect(0, &[&["freeze", "list"], &NOW[..]].concat()).stdout;
+    assert!(list.contains("until it is removed") && !list.contains("2200"), "{list}");
     let add = ["override", "add", "--cluster", "edge-02", "--for", "2h", "--reason", "INC-1", "--yes"];
     let refused = scratch.expect(2, &[&add[..], &NOW].concat());
     assert!(refused.stderr.contains("freeze `stop` (INC-2) takes all of the override"), "{}", refused.stderr);
@@ -215,4 +217,48 @@ fn a_calendar_file_freezes() {
     write(&scratch, &["freeze", "remove", "holidays"]);
     assert!(!scratch.text("windows.yaml").contains("calendar"));
     insta::assert_snapshot!(told);
+}
+
+/// What nothing holds back yet is not told to be closed: `when` says "at once".
+#[test]
+fn a_calendar_knows_where_nothing_waits() {
+    let scratch = sample();
+    let when = scratch.expect(0, &[&["when"], &NOW[..]].concat()).stdout;
+    assert!(when.contains("at once") && !when.contains("closed"), "{when}");
+    let told =
+        |format: &str| scratch.expect(0, &[&["calendar", "--format", format], &NOW[..]].concat()).stdout;
+    assert!(told("text").contains("rw (at once: nothing waits yet)"), "{}", told("text"));
+    assert!(told("html").contains("at once: nothing waits yet") && !told("html").contains("closed now"));
+    assert!(told("ics").contains("rw open (nothing waits yet)"), "{}", told("ics"));
+    let json: Value = serde_json::from_str(&told("json")).unwrap();
+    assert!(json["rows"].as_array().unwrap().iter().all(|row| row["enabled"] == false), "{json}");
+}
+
+/// Every instant says its zone, and one command as the other.
+#[test]
+fn instants_say_their_zone() {
+    let scratch = tabled();
+    scratch.replace("windows.yaml", "timeZone: Europe/Berlin\ngate:\n", "gate:\n").commit();
+    let past =
+        ["freeze", "add", "past", "--from", "2026-11-04", "--to", "2026-11-05", "--reason", "x", "--yes"];
+    let refused = scratch.expect(2, &[&past[..], &NOW].concat()).stderr;
+    assert!(refused.contains("would end on Fri 2026-11-06 00:00 Europe/Berlin"), "{refused}");
+    let past = [&past[..], &["--now", "2026-11-01T00:00:00Z"]].concat();
+    scratch.expect(0, &past);
+    scratch.commit();
+    let told = scratch.run(&[&["check", "--fail-on", "never"], &NOW[..]].concat()).stdout;
+    assert!(told.contains("ended on Fri 2026-11-06 00:00 Europe/Berlin"), "{told}");
+}
+
+/// Words that a gate's `every` may have meant are lengths that are near.
+#[test]
+fn a_tick_is_told_the_next_ones() {
+    let scratch = tabled();
+    for (every, near) in [("7m", "did you mean `6m` or `10m`?"), ("1h", "did you mean `30m`?")] {
+        let text = scratch.text("windows.yaml").replace("  every: 5m", &format!("  every: {every}"));
+        scratch.write("windows.yaml", text);
+        let told = scratch.run(&["sync"]).stderr;
+        assert!(told.contains(near), "{told}");
+        scratch.git(&["checkout", "--quiet", "windows.yaml"]);
+    }
 }

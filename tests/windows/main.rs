@@ -10,8 +10,7 @@ use std::process::{Child, Command, Stdio};
 
 use gitops_windows::spec::windows::revision;
 use serde_json::Value;
-use support::closed;
-use support::scratch::{Scratch, WINDOW, assert_same, clean};
+use support::scratch::{Scratch, WINDOW, assert_same, clean, closed};
 
 /// The sample with its gates.
 fn sample() -> Scratch {

@@ -19,13 +19,19 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for deliveries in subject.clusters().values() {
         let mut gated: BTreeSet<&RepoPath> = BTreeSet::new();
         let mut free: BTreeSet<&RepoPath> = BTreeSet::new();
-        for applied in deliveries.iter().flat_map(|delivery| &delivery.objects) {
-            if let Some(origin) = &applied.object.origin {
+        // The rules say what waits, and only a gate makes it so.
+        let mut held: BTreeSet<&RepoPath> = BTreeSet::new();
+        for delivery in deliveries {
+            for applied in &delivery.objects {
+                let Some(origin) = &applied.object.origin else { continue };
                 if applied.window().is_some() {
-                    gated.insert(&origin.path)
+                    gated.insert(&origin.path);
+                    if delivery.gated.is_some() {
+                        held.insert(&origin.path);
+                    }
                 } else {
-                    free.insert(&origin.path)
-                };
+                    free.insert(&origin.path);
+                }
             }
         }
         let all = deliveries.iter().flat_map(|delivery| &delivery.objects);
@@ -40,11 +46,19 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             });
             let set: Vec<Place> = set.collect();
             let Some(first) = set.first() else { continue };
+            let is_held = set.iter().any(|place| held.contains(&place.path));
+            let (waits, wait, will) = match is_held {
+                true => ("waits", "wait", ""),
+                false => ("is to wait", "are to wait", "will "),
+            };
             let finding = GATED_AUTOMATION
                 .finding(format!(
-                    "ImageUpdateAutomation {} commits new images to {} files that wait for a window. Images of the closed time land together when it opens",
+                    "ImageUpdateAutomation {} commits new images to {} for a window. Images of the closed time {will}land together when it opens",
                     automation.id.name,
-                    set.len()
+                    match set.len() {
+                        1 => format!("1 file that {waits}"),
+                        several => format!("{several} files that {wait}"),
+                    }
                 ))
                 .at(subject.sources.place(automation, &["spec", "update", "path"]))
                 .related("one of the files", first.clone())

@@ -8,7 +8,7 @@ use crate::check::audit::circle::circles;
 use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, WAITS_FOR_GATED};
 use crate::check::subject::Subject;
 use crate::delivery::{Delivery, SourceId};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::mechanism::Action;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
@@ -40,8 +40,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 struct Defined<'s> {
     /// Those in Git, by name.
     by_name: BTreeMap<&'s str, Vec<&'s Delivery>>,
-    /// The names of Flux Kustomizations among what is applied.
-    applied: BTreeSet<&'s str>,
+    /// The names of Flux Kustomizations among what is applied, each with the namespaces.
+    applied: BTreeMap<&'s str, BTreeSet<&'s str>>,
     /// Whether something makes others of which nobody knows the names.
     is_open: bool,
 }
@@ -52,25 +52,34 @@ impl<'s> Defined<'s> {
             self.by_name.entry(&delivery.name).or_default().push(delivery);
         }
         for applied in &delivery.objects {
-            self.is_open |= applied.id.kind == "ResourceSet" && may_make_some(applied.value());
+            self.is_open |= applied.id.kind == "ResourceSet" && may_make(applied.value(), "Kustomization");
             if applied.is(GROUP, "Kustomization") {
-                self.applied.insert(&applied.id.name);
+                self.applied.entry(&applied.live.name).or_default().insert(&applied.live.namespace);
             }
         }
     }
 
     fn has(&self, namespace: &str, name: &str) -> bool {
         let mut named = self.by_name.get(name).into_iter().flatten();
+        let is_it = |own: &&str| own.is_empty() || own.contains("${") || *own == namespace;
         self.is_open
-            || self.applied.contains(name)
+            || namespace.is_empty()
+            || self.applied.get(name).is_some_and(|spaces| spaces.iter().any(is_it))
             || named.any(|delivery| delivery.is_named(namespace, name))
+    }
+
+    /// Returns another namespace that has one of this name.
+    fn elsewhere(&self, name: &str) -> Option<&'s str> {
+        let applied = self.applied.get(name).into_iter().flatten().copied();
+        let named = self.by_name.get(name).into_iter().flatten().map(|delivery| delivery.namespace.as_str());
+        applied.chain(named).find(|namespace| !namespace.is_empty())
     }
 }
 
-/// Tells whether a ResourceSet may make Flux Kustomizations: its templates name the kind, or leave it to an input.
-fn may_make_some(set: &Value) -> bool {
+/// Tells whether a ResourceSet may make objects of a kind: its templates name it, or leave it to an input.
+pub(super) fn may_make(set: &Value, kind: &str) -> bool {
     let text = set["spec"].to_string();
-    ["Kustomization", "kind: <<", r#"kind: \"<<"#, r#""kind":"<<"#].iter().any(|part| text.contains(part))
+    [kind, "kind: <<", r#"kind: \"<<"#, r#""kind":"<<"#].iter().any(|part| text.contains(part))
 }
 
 /// Dependencies on what no file of the project defines: such a Kustomization never becomes ready
@@ -88,17 +97,26 @@ fn missing(subject: &Subject<'_>, from: &Delivery, defined: &Defined<'_>) -> Vec
     let unknown = items.filter_map(|(index, item)| {
         let name = item["name"].as_str().filter(|name| !name.contains("${"))?;
         let namespace = item["namespace"].as_str().unwrap_or(&from.namespace);
-        (!defined.has(namespace, name)).then_some((index, name))
+        (!defined.has(namespace, name)).then_some((index, namespace, name))
     });
     unknown
-        .map(|(index, name)| {
+        .map(|(index, namespace, name)| {
+            let (named, help) = match defined.elsewhere(name) {
+                Some(other) => {
+                    (format!("{namespace}/{name}"), format!("write `namespace: {other}` beside the name"))
+                }
+                None => (
+                    name.to_owned(),
+                    format!("correct the name, add {name} to Git, or remove the dependency"),
+                ),
+            };
             MISSING_DEPENDENCY
                 .finding(format!(
-                    "{} depends on {name}, which is not in Git. It never becomes Ready and applies nothing",
+                    "{} depends on {named}, which is not in Git. It never becomes Ready and applies nothing",
                     from.name
                 ))
                 .at(flux.place_of_dependency(index))
-                .help(format!("correct the name, add {name} to Git, or remove the dependency"))
+                .help(help)
         })
         .collect()
 }
@@ -114,8 +132,25 @@ fn twice(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
     for (index, one) in flux() {
         let same = named.get(&(one.namespace.as_str(), one.name.as_str())).into_iter().flatten();
         for (_, other) in same.filter(|(position, _)| *position > index) {
-            let apart = one.file != other.file && one.value["spec"] != other.value["spec"];
-            if !apart || !one.is_document || !other.is_document {
+            if one.file == other.file || !one.is_document || !other.is_document {
+                continue;
+            }
+            if let Some(parent) = failing_for(subject, one, other) {
+                let path = parent.path.as_ref().map(|path| path.as_str()).unwrap_or_default();
+                findings.push(Diagnostic {
+                    severity: Severity::Error,
+                    ..DEFINED_TWICE
+                        .finding(format!(
+                            "{} is defined here and in {}, and {path} builds both. That fails, and {} applies nothing new",
+                            one.name, other.file, parent.name
+                        ))
+                        .at(one.place("path"))
+                        .related("the other one", other.place("path"))
+                        .help("rename or remove one of the two")
+                });
+                continue;
+            }
+            if one.value["spec"] == other.value["spec"] {
                 continue;
             }
             findings.push(
@@ -131,6 +166,22 @@ fn twice(subject: &Subject<'_>, deliveries: &[&Delivery]) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// Returns what builds both of two Flux Kustomizations of one name, and so does not build (kustomize, `resmap.Append`).
+fn failing_for<'s>(
+    subject: &Subject<'s>,
+    one: &FluxKustomization,
+    other: &FluxKustomization,
+) -> Option<&'s FluxKustomization> {
+    let model = subject.model;
+    let of_other = model.parents(other);
+    let is_failing =
+        |parent: &FluxKustomization| model.reached(parent).is_some_and(|one| one.error.is_some());
+    model
+        .parents(one)
+        .into_iter()
+        .find(|parent| of_other.iter().any(|another| std::ptr::eq(*another, *parent)) && is_failing(parent))
 }
 
 /// One step from a Kustomization to one that it depends on.

@@ -1,6 +1,7 @@
 //! HelmReleases behind a window: helm-controller goes on while the Kustomization is suspended.
 
 use crate::check::code::{FLOATING_CHART, REAL_TIME_VALUES};
+use crate::check::setting::field;
 use crate::check::subject::Subject;
 use crate::delivery::values::{HELM, read_by};
 use crate::delivery::{Applied, Delivery};
@@ -12,12 +13,13 @@ use crate::spec::Spec;
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for deliveries in subject.clusters().values() {
-        for release in deliveries.iter().flat_map(|delivery| &delivery.objects) {
+        let all = deliveries.iter().flat_map(|one| one.objects.iter().map(move |release| (one, release)));
+        for (delivery, release) in all {
             if !release.is(HELM, "HelmRelease") || release.window().is_none() {
                 continue;
             }
-            findings.extend(floating(subject, deliveries, release));
-            findings.extend(values(subject, deliveries, release));
+            findings.extend(floating(subject, deliveries, delivery, release));
+            findings.extend(values(subject, deliveries, delivery, release));
         }
     }
     findings
@@ -25,10 +27,17 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// helm-controller, `HelmChart.spec.version`: a missing version is `*`, and any range is looked up anew at
 /// each interval of the chart. Only a HelmRepository has versions; other sources ignore the field.
-fn floating(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) -> Option<Diagnostic> {
+fn floating(
+    subject: &Subject<'_>,
+    deliveries: &[&Delivery],
+    delivery: &Delivery,
+    release: &Applied,
+) -> Option<Diagnostic> {
     let held = release.window()?;
+    // The rules say what waits, and only a gate makes it so.
+    let waits = if delivery.gated.is_some() { "waits for" } else { "is to wait for" };
     let chart = &release.value()["spec"]["chart"]["spec"];
-    let (what, place) = if chart.is_object() {
+    let (what, (place, is_patched)) = if chart.is_object() {
         let kind = chart["sourceRef"]["kind"].as_str().unwrap_or("HelmRepository");
         let version = chart["version"].as_str().unwrap_or("*");
         if kind != "HelmRepository" || is_exact(version) || version.contains("${") {
@@ -39,7 +48,7 @@ fn floating(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) 
         } else {
             "no chart version".to_owned()
         };
-        (written, subject.sources.place(release, &["spec", "chart", "spec", "version"]))
+        (written, field(subject, delivery, release, &["spec", "chart", "spec", "version"]))
     } else {
         let wanted = &release.value()["spec"]["chartRef"];
         if wanted["kind"] != "OCIRepository" {
@@ -64,12 +73,14 @@ fn floating(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) 
         } else {
             return None;
         };
-        (format!("{word} of OCIRepository {name}"), subject.sources.place(source, &["spec", "ref"]))
+        (format!("{word} of OCIRepository {name}"), (subject.sources.place(source, &["spec", "ref"]), false))
     };
+    // Of a patch each cluster may have its own.
+    let of = if is_patched { format!(" of cluster {}", delivery.cluster.name) } else { String::new() };
     Some(
         FLOATING_CHART
             .finding(format!(
-                "{} waits for {held} and takes {what}. A new chart is installed at once, even outside of the window",
+                "{}{of} {waits} {held} and takes {what}. A new chart is installed at once, even outside of the window",
                 release.id
             ))
             .at(place)
@@ -87,8 +98,16 @@ fn is_exact(version: &str) -> bool {
         && !version.contains([' ', ',', '|', '*'])
 }
 
-fn values(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) -> Vec<Diagnostic> {
+fn values(
+    subject: &Subject<'_>,
+    deliveries: &[&Delivery],
+    delivery: &Delivery,
+    release: &Applied,
+) -> Vec<Diagnostic> {
     let Some(held) = release.window() else { return Vec::new() };
+    let waits = if delivery.gated.is_some() { "waits for" } else { "is to wait for" };
+    let (place, is_patched) = field(subject, delivery, release, &["spec", "valuesFrom"]);
+    let of = if is_patched { format!(" of cluster {}", delivery.cluster.name) } else { String::new() };
     let found = read_by(release.value()).filter_map(|named| {
         let mut sources =
             deliveries.iter().flat_map(|delivery| &delivery.objects).filter(|other| named.is(&other.id));
@@ -96,10 +115,10 @@ fn values(subject: &Subject<'_>, deliveries: &[&Delivery], release: &Applied) ->
         Some(
             REAL_TIME_VALUES
                 .finding(format!(
-                    "{} waits for {held}, but its values come from {}, which lands at once. helm-controller upgrades it outside of the window",
+                    "{}{of} {waits} {held}, but its values come from {}, which lands at once. helm-controller upgrades it outside of the window",
                     release.id, source.id
                 ))
-                .at(subject.sources.place(release, &["spec", "valuesFrom"]))
+                .at(place.clone())
                 .related("this lands at once", subject.sources.place(source, &["metadata", "name"]))
                 .help(way_on(subject, release)),
         )

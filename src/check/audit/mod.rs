@@ -9,6 +9,7 @@ mod dependency;
 mod forgotten;
 mod held;
 mod helm;
+mod ignored;
 mod image;
 mod namespace;
 mod nested;
@@ -16,32 +17,42 @@ mod outage;
 mod owner;
 mod patch;
 mod permission;
+mod place;
 mod reference;
 mod refused;
 mod removed;
 mod rule;
 mod side;
+mod source;
 mod suspend;
 mod target;
 mod unapplied;
 mod unfetched;
 mod unlisted;
 mod unmatched;
+mod unreadable;
 mod value;
 pub(in crate::check) mod variable;
 
+use std::collections::BTreeSet;
+
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
+use crate::text::some;
+
+/// How many clusters are named.
+const NAMED: usize = 3;
 
 /// Looks for findings of some kinds. An audit is a function of what it looks at, and may give a finding
 /// once for each cluster that shares it; [`audit`](crate::check::audit()) tells it once.
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 28] = [
+pub const AUDITS: [Audit; 30] = [
     suspend::audit,
     value::audit,
     dependency::audit,
+    source::audit,
     target::audit,
     unapplied::audit,
     forgotten::audit,
@@ -65,6 +76,13 @@ pub const AUDITS: [Audit; 28] = [
     patch::audit,
     unfetched::audit,
     build::audit,
+    ignored::audit,
     unmatched::audit,
     rule::audit,
 ];
+
+/// Names clusters, the first of many.
+fn named(clusters: &BTreeSet<&str>) -> String {
+    let names: Vec<&str> = clusters.iter().copied().collect();
+    format!("{} {}", if names.len() == 1 { "cluster" } else { "clusters" }, some(&names, NAMED))
+}

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::check::code::{BOTH_HALVES, DOUBLE_OWNED, OVERWRITTEN};
 use crate::check::subject::Subject;
 use crate::delivery::{Applied, Delivery, Hold};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, distinct_but_related};
 use crate::repo::manifest::ObjectId;
 
 /// How many objects a finding names.
@@ -52,7 +52,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             findings.push(finding(subject, deliveries[first], deliveries[second], &objects));
         }
     }
-    findings
+    // Clusters may differ only in where each says what it applies.
+    distinct_but_related(findings)
 }
 
 /// Gives the owners of an object in pairs: each with each other, or, where they are many, each with one that does worst
@@ -107,6 +108,7 @@ fn finding(
     let more = names.len().saturating_sub(MOST_NAMES);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let named = format!("{}{more}", named.join(", "));
+    let (them, their) = if names.len() == 1 { ("it", "Its") } else { ("them", "Their") };
     // What counts is the Kustomization: one that is not split yet lands as a whole, whatever its objects' types.
     let differ = first.window() != second.window();
     let apart = objects.iter().find(|(one, other)| differ && one.value() != other.value());
@@ -132,17 +134,23 @@ fn finding(
     } else if ungated.is_some() {
         BOTH_HALVES
             .finding(format!(
-                "{} applies {named} at once, though {held} of {} should hold them. Their windows have no effect",
+                "{} applies {named} at once, though {held} of {} should hold {them}. {their} windows have no effect",
                 early.name, late.name
             ))
-            .help(format!(
-                "choose a folder for {} that does not include {}; without a kustomization.yaml it applies everything below\n{KEPT_OBJECTS}",
-                early.name, late.path
-            ))
+            .help(match subject.model.graph.get(&early.path) {
+                Some(list) => format!(
+                    "take the objects of {} out of the lists that {} builds on\n{KEPT_OBJECTS}",
+                    late.name, list.file
+                ),
+                None => format!(
+                    "choose a folder for {} without the folder of {}; without a kustomization.yaml it applies everything below\n{KEPT_OBJECTS}",
+                    early.name, late.name
+                ),
+            })
     } else {
         DOUBLE_OWNED
             .finding(format!(
-                "{} and {} both apply {named}. Removing them from one deletes them, although the other still lists them",
+                "{} and {} both apply {named}. Removing {them} from one deletes {them}, although the other still lists {them}",
                 early.name, late.name
             ))
             .help(format!("choose one Flux Kustomization for each object\n{KEPT_OBJECTS}"))
@@ -160,4 +168,24 @@ fn finding(
         diagnostic = diagnostic.related(format!("{} applies it from here", late.name), place);
     }
     diagnostic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::Place;
+    use crate::path::RepoPath;
+
+    #[test]
+    fn what_several_clusters_do_alike_is_told_once_with_the_places_of_each() {
+        let place = |path: &str| Place::file(RepoPath::parse(path).unwrap());
+        let of = |cluster: &str| {
+            let finding = DOUBLE_OWNED.finding("a and b both apply it").at(place("apps/settings.yaml"));
+            finding.related("a applies apps", place(&format!("clusters/{cluster}.yaml")))
+        };
+        let other = of("east").help("another way on");
+        let told = distinct_but_related(vec![of("east"), of("west"), of("east"), other.clone()]);
+        let both = of("east").related("a applies apps", place("clusters/west.yaml"));
+        assert_eq!(told, [both, other]);
+    }
 }

@@ -111,7 +111,7 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let Ok(below) = folder.join(BENEATH) else { continue };
         let Ok(file) = below.join("kustomization.yaml") else { continue };
         snapshot.insert(file, File::new(beneath.to_string().into_bytes()));
-        requests.push(Request::folder(below));
+        requests.push(Request::base(below));
         for (target, node) in targeted {
             patches.push(Targeted {
                 requests: vec![requests.len() - 1],

@@ -40,14 +40,15 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 .help(
                     "remove the line while a window is open, as removing it resumes the Kustomization at once",
                 ),
+            // Said of all in the same words: a gate that comes to follow leaves one in each that it holds.
+            (None, false) if follows => SUSPEND_FALSE
+                .finding("`suspend: false` in Git resumes what a former gate suspended. Suspending it by hand does not last")
+                .help("leave it until every cluster has applied it\nthen remove the line"),
             (None, false) => SUSPEND_FALSE
                 .finding(format!(
                     "`suspend: false` in Git resumes {name}. Suspending it by hand does not last"
                 ))
-                .help(match follows {
-                    true => "leave it until every cluster has applied it: it resumes what a former gate suspended\nthen remove the line",
-                    false => "remove the line; false is the default",
-                }),
+                .help("remove the line; false is the default"),
             (None, true) => continue,
         };
         let mut finding = finding.at(flux.place("suspend"));

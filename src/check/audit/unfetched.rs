@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::check::audit::named;
 use crate::check::code::NOT_FETCHED;
 use crate::check::subject::Subject;
 use crate::delivery::{Effect, Input, Lacking, LeftOut};
@@ -12,9 +13,6 @@ use crate::path::RepoPath;
 use crate::repo::flux::{SOURCES, is_yaml};
 use crate::repo::manifest::{ObjectId, kept_manifests};
 use crate::repo::{Entry, FluxKustomization};
-
-/// How many clusters are named.
-const NAMED: usize = 3;
 
 /// What is lacking, one of the Flux Kustomizations that lack it, the side that is to be handed over where only that lacks it,
 /// and the clusters of all.
@@ -114,14 +112,5 @@ fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> 
             subject.snapshot.entries().find_map(place).unwrap_or_else(whole)
         }
         LeftOut::Link(_) | LeftOut::Default | LeftOut::Pushed | LeftOut::NotCopied => whole(),
-    }
-}
-
-fn named(clusters: &BTreeSet<&str>) -> String {
-    let first: Vec<&str> = clusters.iter().copied().take(NAMED).collect();
-    match clusters.len() {
-        1 => format!("cluster {}", first.join("")),
-        more if more > NAMED => format!("clusters {} and {} more", first.join(", "), more - NAMED),
-        _ => format!("clusters {}", first.join(", ")),
     }
 }

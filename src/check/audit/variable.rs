@@ -1,22 +1,45 @@
 //! Variables of `postBuild` that nothing sets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::check::audit::named;
 use crate::check::code::UNSET_VARIABLE;
 use crate::check::subject::Subject;
 use crate::delivery::Applied;
 use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
+use crate::repo::flux::variables;
 use crate::repo::post_build::{SUBSTITUTE, is_kept_out};
+use crate::repo::secret::is_encrypted;
+use crate::text::some;
+
+/// How many Flux Kustomizations are named.
+const MOST: usize = 3;
+
+/// By the kind of an object and its file the clusters that get it.
+type Getting<'s> = BTreeMap<(&'s str, &'s RepoPath), BTreeSet<&'s str>>;
+
+/// A place at which variables are not set.
+struct Found<'s> {
+    object: &'s Applied,
+    names: BTreeSet<String>,
+    flux: &'s FluxKustomization,
+    /// The Flux Kustomizations that do not set them.
+    by: BTreeSet<&'s str>,
+    /// The clusters of these.
+    clusters: BTreeSet<&'s str>,
+}
 
 /// Finds variables in objects under a `postBuild` that sets all of its variables in place.
 ///
 /// Where `substituteFrom` brings some from the cluster, what they are is not known, and nothing is told.
 /// Kustomizations before Flux 2.9 put an empty text in place; those since then fail.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut findings: Vec<Diagnostic> = Vec::new();
+    let mut places: Vec<Place> = Vec::new();
+    let mut all: Vec<Found<'_>> = Vec::new();
     for delivery in &subject.deliveries {
         let Some(flux) = subject.flux(delivery) else { continue };
         let post_build = flux.spec("postBuild");
@@ -33,7 +56,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             .collect();
         let own = left_to_parents(subject, flux, &set);
         for applied in &delivery.objects {
-            if is_kept_out(applied.value()) || applied.value().get("sops").is_some() {
+            if is_kept_out(applied.value()) || is_encrypted(applied.value()) {
                 continue;
             }
             let mut names = BTreeSet::new();
@@ -44,25 +67,60 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             if names.is_empty() {
                 continue;
             }
-            let listed: Vec<String> = names.iter().map(|name| format!("`${{{name}}}`")).collect();
-            let finding = UNSET_VARIABLE
-                .finding(format!(
-                    "{} holds {}, which the `postBuild` of {} does not set. Flux fails, or before 2.9 leaves it empty",
-                    applied.id,
-                    listed.join(", "),
-                    delivery.name
-                ))
-                .at(place(subject, applied, &names))
-                .related(format!("the variables of {}", delivery.name), flux.place("postBuild"))
-                .help(format!(
-                    "set it\nor write `$${{…}}` for the text itself\nor annotate the object with `{SUBSTITUTE}: disabled`"
-                ));
-            if !findings.iter().any(|other| other.place == finding.place) {
-                findings.push(finding);
-            }
+            let place = place(subject, applied, &names);
+            let at = places.iter().position(|other| *other == place).unwrap_or_else(|| {
+                places.push(place);
+                let (by, clusters) = (BTreeSet::new(), BTreeSet::new());
+                all.push(Found { object: applied, names, flux, by, clusters });
+                all.len() - 1
+            });
+            all[at].by.insert(&delivery.name);
+            all[at].clusters.insert(&delivery.cluster.name);
         }
     }
-    findings
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let mut getting = Getting::new();
+    for delivery in &subject.deliveries {
+        for key in delivery.objects.iter().filter_map(origin) {
+            getting.entry(key).or_default().insert(&delivery.cluster.name);
+        }
+    }
+    let told = places.into_iter().zip(&all);
+    told.map(|(place, found)| found.told(&found.whose(&getting)).at(place)).collect()
+}
+
+/// Returns the kind of an object and the file that it stands in.
+fn origin(one: &Applied) -> Option<(&str, &RepoPath)> {
+    Some((&one.id.kind, &one.object.origin.as_ref()?.path))
+}
+
+impl Found<'_> {
+    /// Names the clusters, where others get the object too.
+    fn whose(&self, getting: &Getting<'_>) -> String {
+        let all = origin(self.object).and_then(|key| getting.get(&key));
+        match all.is_some_and(|all| !all.is_subset(&self.clusters)) {
+            true => format!(" in {}", named(&self.clusters)),
+            false => String::new(),
+        }
+    }
+
+    fn told(&self, whose: &str) -> Diagnostic {
+        let listed: Vec<String> = self.names.iter().map(|name| format!("`${{{name}}}`")).collect();
+        let by: Vec<&str> = self.by.iter().copied().collect();
+        UNSET_VARIABLE
+            .finding(format!(
+                "{} holds {}, which the `postBuild` of {}{whose} does not set. Flux fails, or before 2.9 leaves it empty",
+                self.object.id,
+                listed.join(", "),
+                some(&by, MOST),
+            ))
+            .related(format!("the variables of {}", self.flux.name), self.flux.place("postBuild"))
+            .help(format!(
+                "set it\nor write `$${{…}}` for the text itself\nor annotate the object with `{SUBSTITUTE}: disabled`"
+            ))
+    }
 }
 
 /// Gives the variables that a Flux Kustomization's own `spec` holds, as in its patches, and that a `postBuild` of whoever
@@ -101,17 +159,11 @@ fn field(applied: &Applied) -> [&'static str; 1] {
 pub(in crate::check) fn unset(value: &Value, set: &BTreeSet<&str>, found: &mut BTreeSet<String>) {
     match value {
         Value::String(text) => {
-            let mut rest = text.as_str();
-            while let Some(start) = rest.find("${") {
-                let escaped = rest[..start].ends_with('$');
-                rest = &rest[start + 2..];
-                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-                let (name, after) = rest.split_at(end);
-                // Anything behind the name gives a default or works on the value.
-                if !escaped && after.starts_with('}') && !name.is_empty() && !set.contains(name) {
-                    found.insert(name.to_owned());
-                }
-            }
+            let names = variables(text).filter_map(|variable| variable.strip_prefix("${")?.strip_suffix('}'));
+            // Anything behind the name gives a default or works on the value.
+            let is_plain = |name: &&str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            let unset = names.filter(|name| !name.is_empty() && !set.contains(name)).filter(is_plain);
+            found.extend(unset.map(str::to_owned));
         }
         Value::Array(items) => items.iter().for_each(|item| unset(item, set, found)),
         Value::Object(fields) => fields.values().for_each(|field| unset(field, set, found)),

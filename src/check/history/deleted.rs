@@ -7,7 +7,7 @@ use super::{Change, Index, Told, bootstrap, named};
 use crate::check::code::DELETED_OBJECTS;
 use crate::delivery::classify::is_hashed;
 use crate::delivery::inventory::{Deletion, is_kept};
-use crate::delivery::{Delivery, Hold, Role};
+use crate::delivery::{Delivery, Hold, Role, outside};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
@@ -24,11 +24,15 @@ pub(super) fn unknown(step: &Step<'_>) -> Vec<Told> {
             && !bootstrap::is_renamed(&key_of(step.before, *index), step.before, step.after)
     });
     let findings = gone.map(|(index, (flux, _))| {
+        let message = match step.removed_outside(flux) {
+            Some(folder) => {
+                let outside = outside(folder);
+                format!("{} leaves Git. If {outside} prunes, that deletes all of its objects", flux.name)
+            }
+            None => format!("{} leaves Git, which deletes all of its objects", flux.name),
+        };
         let finding = DELETED_OBJECTS
-            .finding(format!(
-                "{} leaves Git, which deletes all of its objects. Which these are is not known here",
-                flux.name
-            ))
+            .finding(format!("{message}. Which these are is not known here"))
             .at(flux.place("prune"))
             .help(format!(
                 "list them with `flux tree kustomization {}`\nmerge this if all of them should go\nor merge `prune: false` and `deletionPolicy: Orphan` first",
@@ -92,11 +96,12 @@ impl<'s> Change<'s> {
 
     /// Objects that leave a folder which something outside of Git builds, for good or for another such folder.
     pub(super) fn deleted_outside(&self) -> Vec<Diagnostic> {
-        let outside = |delivery: &&Delivery| delivery.flux.is_none() && delivery.role == Role::Apps;
+        let is_outside = |delivery: &&Delivery| delivery.flux.is_none() && delivery.role == Role::Apps;
         let mut findings = Vec::new();
-        for delivery in self.step.before.deliveries_of(self.key).filter(outside) {
+        for delivery in self.step.before.deliveries_of(self.key).filter(is_outside) {
             // Where the folder goes, its build fails, which prunes nothing.
-            let now = self.deliveries.iter().find(|now| now.path == delivery.path).filter(|now| outside(now));
+            let now =
+                self.deliveries.iter().find(|now| now.path == delivery.path).filter(|now| is_outside(now));
             let Some(now) = now else { continue };
             let owners = |index: &Index<'s>, id: &ObjectId| -> Vec<&'s Delivery> {
                 index.get(id).into_iter().flatten().map(|(owner, _)| *owner).collect()
@@ -104,8 +109,8 @@ impl<'s> Change<'s> {
             let leaves = |id: &&ObjectId| {
                 let (had, has) = (owners(&self.had, id), owners(&self.has, id));
                 let is_new =
-                    |owner: &&Delivery| outside(owner) && !had.iter().any(|was| was.path == owner.path);
-                had.iter().all(outside) && has.iter().all(is_new) && !self.comes_anew(id)
+                    |owner: &&Delivery| is_outside(owner) && !had.iter().any(|was| was.path == owner.path);
+                had.iter().all(is_outside) && has.iter().all(is_new) && !self.comes_anew(id)
             };
             let applied = delivery.objects.iter().filter(|applied| !is_kept(applied.value()));
             let ids: BTreeSet<&ObjectId> = applied.map(|applied| &*applied.live).filter(leaves).collect();
@@ -113,7 +118,7 @@ impl<'s> Change<'s> {
                 ids.into_iter().partition(|id| owners(&self.has, id).is_empty());
             let place = self.step.after.model.graph.get(&now.path).map(|list| list.file.clone());
             let place = Place::file(place.unwrap_or_else(|| now.path.clone()));
-            let who = format!("the Flux Kustomization of {} outside of Git deletes", now.path);
+            let who = format!("{} deletes", outside(&now.path));
             if !lost.is_empty() {
                 let message =
                     format!("{who} {} by this change, if it prunes: {}", counted(&lost), listed(&lost));
@@ -168,6 +173,9 @@ impl<'s> Change<'s> {
         let flux_now = now.and_then(|now| self.step.after.flux(now));
         let when = match now.and_then(|now| now.held.as_ref()) {
             Some(Hold::Suspended) => " when it is resumed".to_owned(),
+            Some(held) if flux_now.is_some_and(|now| self.step.rebuilds(flux, now)) => {
+                format!(" at once, by its new spec, or {}", held.end())
+            }
             Some(held) => format!(" {}", held.end()),
             None => String::new(),
         };
@@ -178,9 +186,15 @@ impl<'s> Change<'s> {
         });
         let deletes = if changes { "may delete" } else { "deletes" };
         let message = match goes {
-            true => {
-                format!("{by} leaves Git, which deletes {count} that it applied: {listed}")
-            }
+            true => match self.step.removed_outside(flux) {
+                Some(folder) => {
+                    let outside = outside(folder);
+                    format!(
+                        "{by} leaves Git. If {outside} prunes, that deletes {count} that it applied: {listed}"
+                    )
+                }
+                None => format!("{by} leaves Git, which deletes {count} that it applied: {listed}"),
+            },
             false => format!("{by} {deletes}{when} {count} that this change takes from it: {listed}"),
         };
         let place = flux_now.unwrap_or(flux).place("prune");

@@ -125,16 +125,15 @@ impl Change<'_> {
     /// Says of one of several owners that it deletes what another one goes on applying.
     fn shared(&self, Loss { from, to, names }: &Loss<'_>) -> Diagnostic {
         let gone = if self.still(from).is_some() { "loses" } else { "goes with" };
+        let them = them(names);
         let (old, new) = apart(from, to);
         let finding = SINGLE_COMMIT_MIGRATION
             .finding(format!(
-                "{old} {gone} {}, which {new} applies too. {old} deletes them if it was the last to apply them",
+                "{old} {gone} {}, which {new} applies too. {old} deletes {them} if it was the last to apply {them}",
                 named(names)
             ))
             .at(self.new_place(to))
-            .help(format!(
-                "merge `prune: false` and `deletionPolicy: Orphan` of {old}, or annotate them with `{PRUNE}: disabled`\nwait until the cluster has applied that\nmerge this"
-            ));
+            .help(first(&old, them));
         match self.step.before.flux(from) {
             Some(flux) => finding.related("it prunes, before the change", flux.place("prune")),
             None => finding,
@@ -143,18 +142,22 @@ impl Change<'_> {
 
     /// Says that a deletion and a new owner come in one step.
     fn migrated(&self, Loss { from, to, names }: &Loss<'_>) -> Diagnostic {
-        let gone = if self.still(from).is_some() { "loses them" } else { "goes" };
+        let (them, objects) = (them(names), named(names));
+        let stays = self.still(from).is_some();
         let (old, new) = apart(from, to);
+        let moves = match stays {
+            true => format!("{old} loses {objects} while {new} starts to apply {them}"),
+            false => format!("{old} goes while {new} starts to apply {objects}"),
+        };
         let finding = SINGLE_COMMIT_MIGRATION
-            .finding(format!(
-                "{old} {gone} while {new} starts to apply {}. If {old} reconciles first, it deletes them",
-                named(names)
-            ))
+            .finding(format!("{moves}. If {old} reconciles first, it deletes {them}"))
             .at(self.new_place(to))
             .help(if from.change_type.is_some() && to.path != from.path && from.path.is_within(&to.path) {
                 format!("where this takes a migration back: {BACK} the rest")
             } else if self.stand(from, to) {
-                format!("annotate them with `{PRUNE}: disabled` in one commit\nmove them in the next")
+                format!("annotate {them} with `{PRUNE}: disabled` in one commit\nmove {them} in the next")
+            } else if stays {
+                first(&old, them)
             } else {
                 format!(
                     "merge `prune: false` and `deletionPolicy: Orphan` of {old} first\nor let `gitops-windows migrate` plan the steps"
@@ -175,6 +178,18 @@ impl Change<'_> {
         let flux = self.step.after.flux(to).map(|flux| flux.place("path"));
         flux.unwrap_or_else(|| Place::file(to.path.clone()))
     }
+}
+
+/// What to merge before the objects of one that stays may go to another one.
+fn first(old: &str, them: &str) -> String {
+    format!(
+        "merge `prune: false` and `deletionPolicy: Orphan` of {old}, or annotate {them} with `{PRUNE}: disabled`\nwait until the cluster has applied that\nmerge this"
+    )
+}
+
+/// The word for one object or several.
+fn them(names: &BTreeSet<String>) -> &'static str {
+    if names.len() == 1 { "it" } else { "them" }
 }
 
 /// Names two Flux Kustomizations, by their namespaces too where their names are one.

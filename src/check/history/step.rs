@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::check::subject::Subject;
 use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
-use crate::delivery::{Applied, ClusterKey, Delivery};
-use crate::delivery::{Model, Reason, Root};
+use crate::delivery::{Applied, Applier, ClusterKey, Delivery};
+use crate::delivery::{Model, World, counterparts};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
@@ -32,6 +32,8 @@ pub(super) struct Step<'s> {
     now: Vec<Option<usize>>,
     /// The clusters that go by another name in the newer revision.
     renamed: BTreeMap<ClusterKey, ClusterKey>,
+    /// The names of clusters of the model there, by those here.
+    names: BTreeMap<&'s str, &'s str>,
     fates: Vec<Fate>,
 }
 
@@ -47,7 +49,8 @@ impl<'s> Step<'s> {
                 one.cluster = text_of(name);
             }
         }
-        let mut step = Step { before, after, old, new, now, renamed, fates: Vec::new() };
+        let names = counterparts(before.model, after.model);
+        let mut step = Step { before, after, old, new, now, renamed, names, fates: Vec::new() };
         step.fates = (0..step.old.len()).map(|index| step.find_fate(index)).collect();
         step
     }
@@ -93,6 +96,13 @@ impl<'s> Step<'s> {
         if self.old[index].deletes(now) && !is_idle { Fate::Deletes } else { Fate::Leaves }
     }
 
+    /// Tells whether a Flux Kustomization acts on its new spec at once, though its files are held.
+    pub(super) fn rebuilds(&self, was: &FluxKustomization, is: &FluxKustomization) -> bool {
+        let (before, after) = (self.before.model, self.after.model);
+        let own = applier(before, was).zip(applier(after, is));
+        own.is_some_and(|(old, new)| new.rebuilds(after, &old, before))
+    }
+
     /// Tells whether the cluster keeps a Flux Kustomization that leaves Git: whoever applies it has to delete
     /// it first.
     pub(super) fn stands(&self, index: usize) -> bool {
@@ -108,30 +118,21 @@ impl<'s> Step<'s> {
     }
 
     /// Tells whether the folder is gone of the root that brought a Flux Kustomization which no other one in a file
-    /// brought: whoever applies that root goes on to build it, which fails.
+    /// brought.
     fn root_is_gone(&self, index: usize) -> bool {
-        let flux = self.before.model.flux(index);
-        let Some(old) = self.before.model.delivered.named(&flux.cluster) else { return false };
-        let reached = old.reached("", (&flux.namespace, &flux.name));
-        let Some(reached) = reached.filter(|_| self.parents(index).is_empty()) else { return false };
-        let root = old.roots.iter().find(|root| match (&reached.applied_by, &root.kustomization) {
-            // Whether anybody applies what is only proposed is not known.
-            (None, _) => root.reason == Reason::Spec && flux.file.is_within(&root.folder),
-            (Some((namespace, name)), Some(value)) => {
-                value["metadata"]["namespace"] == **namespace && value["metadata"]["name"] == **name
-            }
-            (Some(_), None) => false,
-        });
-        let goes_on = |root: &Root| {
-            let all = self.after.model.delivered.all.iter();
-            // A cluster is called by its folder: what the same file applies now is the same root.
-            let mut now = all.flat_map(|now| now.roots.iter().map(move |root| (&now.name, root)));
-            now.any(|(name, now)| match &root.file {
-                Some(_) => now.file == root.file || now.file.is_none() && *name == old.name,
-                None => *name == old.name,
-            })
-        };
-        root.is_some_and(|root| !self.has_now(&root.folder) && !goes_on(root))
+        let (flux, before) = (self.before.model.flux(index), &self.before.model);
+        let old = before.delivered.named(&flux.cluster).filter(|_| self.parents(index).is_empty());
+        let reached = old.and_then(|old| Some((old, old.reached("", (&flux.namespace, &flux.name))?)));
+        let later = World { snapshot: self.after.snapshot, model: self.after.model };
+        reached.is_some_and(|(old, one)| old.failing_root(one, later).is_some())
+    }
+
+    /// Returns the folder of the root outside of Git that alone decides whether a Flux Kustomization goes.
+    pub(super) fn removed_outside(&self, flux: &FluxKustomization) -> Option<&RepoPath> {
+        let before = self.before.model;
+        let cluster = before.delivered.named(&flux.cluster)?;
+        cluster
+            .removed_outside(self.after.model.cluster_now(&self.names, &cluster.name), before.reached(flux)?)
     }
 
     /// Tells whether something that applied a Flux Kustomization deletes it once it does so no more.
@@ -183,6 +184,16 @@ impl<'s> Step<'s> {
     pub(super) fn waits(&self, from: &FluxKustomization, to: &FluxKustomization) -> bool {
         [&self.before.model, &self.after.model].into_iter().all(|model| waits_in(model, from, to))
     }
+}
+
+/// Returns the build of a Flux Kustomization; `None` where no cluster gets it.
+fn applier<'m>(model: &'m Model, flux: &FluxKustomization) -> Option<Applier<'m>> {
+    let one = model.reached(flux)?;
+    Some(Applier {
+        cluster: &model.delivered.named(&flux.read_in)?.name,
+        path: one.path.clone()?,
+        kustomization: Some(one),
+    })
 }
 
 fn waits_in(model: &Model, from: &FluxKustomization, to: &FluxKustomization) -> bool {

@@ -47,6 +47,8 @@ const MORE: &str = "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kusto
 const INFRA_HEAD: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: infra, namespace: flux-system }";
 const SETTINGS: &str =
     "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\ndata: { a: '1' }\n";
+const NAMED: &str =
+    "data: { a: '1' }\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: '${APP}', namespace: shop }\n";
 const SETS: &str = "data: { a: '1' }\n---\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: { name: sets, namespace: shop }\nspec: { resources: [{ apiVersion: v1, kind: ConfigMap, metadata: { name: x, namespace: shop } }] }\n";
 const SCRIPT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: script, namespace: shop }\ndata: { run: 'echo ${PLACE} $USER' }\n";
 const POD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: early, namespace: shop }\nspec: { template: { spec: { containers: [{ name: a, image: a }], volumes: [{ name: v, configMap: { name: late } }] } } }\n";
@@ -57,7 +59,7 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 61] = [
+pub const CASES: [Case; 69] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -368,10 +370,90 @@ pub const CASES: [Case; 61] = [
         &[(RT, "resources", "patches: [{ path: settings.yaml, target: 5 }]\nresources")],
         &[("apps/unused/kustomization.yaml", "", "resources: [missing.yaml]\n")],
     ),
+    // In its own namespace is no such dependency, and no such source.
+    case(
+        "GW049 clusters/edge/apps.yaml:26",
+        &[(KS, "name: apps-rw, namespace: flux-system", "name: apps-rw, namespace: shop")],
+        &[
+            (KS, "name: apps-rw, namespace: flux-system", "name: apps-rw, namespace: shop"),
+            (KS, "[{ name: apps-rt }]", "[{ name: apps-rt, namespace: flux-system }]"),
+        ],
+    ),
+    case(
+        "GW070 clusters/edge/apps.yaml:27",
+        &[(KS, "name: apps-rw, namespace: flux-system", "name: apps-rw, namespace: shop")],
+        &[
+            (KS, "name: apps-rw, namespace: flux-system", "name: apps-rw, namespace: shop"),
+            (
+                KS,
+                "[{ name: apps-rt }] # of apps-rw\n  sourceRef: { kind: GitRepository, name: flux-system }",
+                "[{ name: apps-rt }] # of apps-rw\n  sourceRef: { kind: GitRepository, name: flux-system, namespace: flux-system }",
+            ),
+        ],
+    ),
+    case(
+        "GW070 clusters/edge/apps.yaml:27",
+        &[(
+            KS,
+            "[{ name: apps-rt }] # of apps-rw\n  sourceRef: { kind: GitRepository, name: flux-system }",
+            "[{ name: apps-rt }] # of apps-rw\n  sourceRef: { kind: GitRepository, name: flux-sytem }",
+        )],
+        &[(
+            KS,
+            "[{ name: apps-rt }] # of apps-rw\n  sourceRef: { kind: GitRepository, name: flux-system }",
+            "[{ name: apps-rt }] # of apps-rw\n  sourceRef: { kind: GitRepository, name: fleet }",
+        )],
+    ),
+    // What does not build hides none where its files say so.
+    case(
+        "GW070 clusters/edge/apps.yaml:27",
+        &[
+            (RT, "service.yaml", "missing.yaml"),
+            (KS, "name: apps-rw, namespace: flux-system", "name: apps-rw, namespace: shop"),
+        ],
+        &[
+            (RT, "service.yaml", "missing.yaml"),
+            (RT, "settings.yaml", "settings.yaml, source.yaml"),
+            (RT, "resources:", "namespace: shop\nresources:"),
+            (
+                "apps/rt/source.yaml",
+                "",
+                "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system }\n",
+            ),
+            (KS, "name: apps-rw, namespace: flux-system", "name: apps-rw, namespace: shop"),
+        ],
+    ),
+    // Two names that kustomize tells apart and the values of variables do not.
+    case(
+        "GW032 apps/rt/settings.yaml:8",
+        &[
+            (KS, "5m # apps-rt", "5m\n  postBuild: { substitute: { APP: settings } }"),
+            ("apps/rt/settings.yaml", "data: { a: '1' }\n", NAMED),
+        ],
+        &[
+            (KS, "5m # apps-rt", "5m\n  postBuild: { substitute: { APP: other } }"),
+            ("apps/rt/settings.yaml", "data: { a: '1' }\n", NAMED),
+        ],
+    ),
     case(
         "GW033 apps/rt/service.yaml:1",
         &[("apps/rt/service.yaml", "", "kind: Service\n\tmetadata: {}\n")],
         &[("charts/templates/service.yaml", "", "{{ if }}\n")],
+    ),
+    case(
+        "GW033 apps/rt/service.yaml:4",
+        &[("apps/rt/service.yaml", "spec:\n", "<<<<<<< HEAD\nspec:\n=======\nother:\n>>>>>>> theirs\n")],
+        // In a text it is one.
+        &[(
+            "apps/rt/settings.yaml",
+            "data: { a: '1' }",
+            "data:\n  a: |\n    <<<<<<< HEAD\n    x\n    >>>>>>> theirs",
+        )],
+    ),
+    case(
+        "GW033 apps/rt/kustomization.yaml:1",
+        &[(RT, "resources", "<<<<<<< HEAD\n=======\nnamePrefix: x\n>>>>>>> theirs\nresources")],
+        &[("apps/unused/kustomization.yaml", "", "<<<<<<< HEAD\nresources: []\n>>>>>>> theirs\n")],
     ),
     case(
         "GW033 apps/rt/service.yaml:0",
@@ -523,6 +605,11 @@ pub const CASES: [Case; 61] = [
         "GW068 clusters/edge/apps.yaml:15",
         &[(KS, "5m # apps-rt", "5m\n  dependsOn: [{ name: apps-rw }]")],
         &[(KS, "5m # apps-rt", "5m\n  dependsOn: [{ name: apps-rw, readyExpr: 'true' }]")],
+    ),
+    case(
+        "GW069 apps/rt/kustomization.yaml:1",
+        &[(RT, "resources:", "patch: []\nresources:")],
+        &[(RT, "resources:", "x-patch: []\nPatches: []\nresources:")],
     ),
 ];
 

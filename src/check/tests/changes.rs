@@ -20,31 +20,53 @@ const SYNC: &str = "clusters/edge/flux-system/gotk-sync.yaml";
 const RT: &str = "apps/rt/kustomization.yaml";
 const RW: &str = "apps/rw/kustomization.yaml";
 const POD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: early, namespace: shop }\nspec: { template: { spec: { containers: [{ name: a, image: a }], volumes: [{ name: v, configMap: { name: late } }] } } }\n";
-const LATE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: late, namespace: shop }\n";
-
-const LATE_LISTED: &str = "resources: [deployment.yaml, release.yaml, late.yaml]\n";
+const LATE: Edit =
+    ("apps/rw/late.yaml", "", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: late, namespace: shop }\n");
+const LISTS_LATE: Edit = (RW, "", "resources: [deployment.yaml, release.yaml, late.yaml]\n");
+const EARLY: Edit = ("apps/rt/early.yaml", "", POD);
+const LISTS_EARLY: Edit = (RT, "service.yaml", "service.yaml, early.yaml");
+const DROPS_SETTINGS: Edit = (RT, "settings.yaml, ", "");
+const KEEPS_SETTINGS: Edit = (
+    "apps/rt/settings.yaml",
+    "namespace: shop }",
+    "namespace: shop, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled } }",
+);
+const KEEPS_ALL: Edit = (KS, "path: ./apps/rt\n  prune: true", "path: ./apps/rt\n  prune: false");
 // Pods that have the new label already.
 const OTHER: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: other, namespace: shop }\nspec: { template: { metadata: { labels: { app: v2 } }, spec: { containers: [{ name: a, image: a }] } } }\n";
 const NAMED: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: '${APP}', namespace: shop }\n";
 const OTHER_LISTED: &str = "resources: [deployment.yaml, release.yaml, other.yaml]\n";
 
-const FROM: &str = "5m # apps-rt\n  postBuild: { substituteFrom: [{ kind: ConfigMap, name: late }] }";
-const VARIABLES: &str =
-    "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: late, namespace: flux-system }\ndata: { OLD: a }\n";
+const READS_LATE: Edit =
+    (KS, "5m # apps-rt", "5m # apps-rt\n  postBuild: { substituteFrom: [{ kind: ConfigMap, name: late }] }");
+const LATE_VARIABLES: Edit = (
+    "apps/rw/late.yaml",
+    "",
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: late, namespace: flux-system }\ndata: { OLD: a }\n",
+);
 const KEYED: &str = "configMap: { name: late, items: [{ key: new, path: new }] }";
 const BINDING: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: { name: r, namespace: shop }\nroleRef: { kind: Role, name: late }\n";
-const ROLE: &str =
-    "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: { name: late, namespace: shop }\n";
-const KIND: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: ws.x.io }\nspec: { group: x.io, names: { kind: W }, versions: [{ name: v1 }] }\n";
-const CUSTOM: &str = "apiVersion: x.io/v1\nkind: W\nmetadata: { name: w, namespace: shop }\n";
+const LISTS_CUSTOM: Edit = (RT, "service.yaml", "service.yaml, custom.yaml");
+const LATE_ROLE: Edit = (
+    "apps/rw/late.yaml",
+    "",
+    "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: { name: late, namespace: shop }\n",
+);
+const LATE_KIND: Edit = (
+    "apps/rw/late.yaml",
+    "",
+    "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: ws.x.io }\nspec: { group: x.io, names: { kind: W }, versions: [{ name: v1 }] }\n",
+);
+const CUSTOM_MADE: Edit =
+    ("apps/rt/custom.yaml", "", "apiVersion: x.io/v1\nkind: W\nmetadata: { name: w, namespace: shop }\n");
 
 pub const CHANGES: [Change; 20] = [
     Change {
         told: "GW057 apps/rw/late.yaml:0",
         before: &[],
-        shows: &[("apps/rw/late.yaml", "", LATE)],
+        shows: &[LATE],
         // It may be switched off on purpose.
-        safe: &[("apps/rw/late.yaml", "", LATE)],
+        safe: &[LATE],
     },
     Change {
         told: "GW012 clusters/edge/apps.yaml:24",
@@ -59,23 +81,14 @@ pub const CHANGES: [Change; 20] = [
     Change {
         told: "GW013 apps/rt/settings.yaml:3",
         before: &[],
-        shows: &[(RT, "settings.yaml, ", ""), (RW, "release.yaml", "release.yaml, ../rt/settings.yaml")],
-        safe: &[(
-            "apps/rt/settings.yaml",
-            "namespace: shop }",
-            "namespace: shop, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled } }",
-        )],
+        shows: &[DROPS_SETTINGS, (RW, "release.yaml", "release.yaml, ../rt/settings.yaml")],
+        safe: &[KEEPS_SETTINGS],
     },
     Change {
         told: "GW017 apps/rt/early.yaml:4",
         before: &[],
-        shows: &[
-            ("apps/rt/early.yaml", "", POD),
-            (RT, "service.yaml", "service.yaml, early.yaml"),
-            (RW, "", LATE_LISTED),
-            ("apps/rw/late.yaml", "", LATE),
-        ],
-        safe: &[(RW, "", LATE_LISTED), ("apps/rw/late.yaml", "", LATE)],
+        shows: &[EARLY, LISTS_EARLY, LISTS_LATE, LATE],
+        safe: &[LISTS_LATE, LATE],
     },
     Change {
         told: "GW017 apps/rt/service.yaml:5",
@@ -88,21 +101,16 @@ pub const CHANGES: [Change; 20] = [
     },
     Change {
         told: "GW017 apps/rt/early.yaml:4",
-        before: &[
-            ("apps/rt/early.yaml", "", POD),
-            (RT, "service.yaml", "service.yaml, early.yaml"),
-            (RW, "", LATE_LISTED),
-            ("apps/rw/late.yaml", "", LATE),
-        ],
+        before: &[EARLY, LISTS_EARLY, LISTS_LATE, LATE],
         shows: &[
             ("apps/rt/early.yaml", "configMap: { name: late }", KEYED),
             ("apps/rw/late.yaml", "namespace: shop }\n", "namespace: shop }\ndata: { new: a }\n"),
         ],
         safe: &[
-            ("apps/rt/early.yaml", "", POD),
-            (RT, "service.yaml", "service.yaml, early.yaml"),
-            (RW, "", LATE_LISTED),
-            ("apps/rw/late.yaml", "", LATE),
+            EARLY,
+            LISTS_EARLY,
+            LISTS_LATE,
+            LATE,
             ("apps/rw/late.yaml", "namespace: shop }\n", "namespace: shop }\nbinaryData: { new: '' }\n"),
         ],
     },
@@ -112,41 +120,31 @@ pub const CHANGES: [Change; 20] = [
         shows: &[
             ("apps/rt/binding.yaml", "", BINDING),
             (RT, "service.yaml", "service.yaml, binding.yaml"),
-            (RW, "", LATE_LISTED),
-            ("apps/rw/late.yaml", "", ROLE),
+            LISTS_LATE,
+            LATE_ROLE,
         ],
-        safe: &[(RW, "", LATE_LISTED), ("apps/rw/late.yaml", "", ROLE)],
+        safe: &[LISTS_LATE, LATE_ROLE],
     },
     Change {
         told: "GW017 apps/rt/custom.yaml:1",
-        before: &[
-            ("apps/rt/custom.yaml", "", CUSTOM),
-            (RT, "service.yaml", "service.yaml, custom.yaml"),
-            (RW, "", LATE_LISTED),
-            ("apps/rw/late.yaml", "", KIND),
-        ],
+        before: &[CUSTOM_MADE, LISTS_CUSTOM, LISTS_LATE, LATE_KIND],
         shows: &[
             ("apps/rt/custom.yaml", "x.io/v1", "x.io/v2"),
             ("apps/rw/late.yaml", "[{ name: v1 }", "[{ name: v1 }, { name: v2 }"),
         ],
         safe: &[
-            ("apps/rt/custom.yaml", "", CUSTOM),
-            (RT, "service.yaml", "service.yaml, custom.yaml"),
-            (RW, "", LATE_LISTED),
-            ("apps/rw/late.yaml", "", KIND),
+            CUSTOM_MADE,
+            LISTS_CUSTOM,
+            LISTS_LATE,
+            LATE_KIND,
             ("apps/rw/late.yaml", "name: v1 }]", "name: v1 }, { name: v2, served: true }]"),
         ],
     },
     Change {
         told: "GW017 clusters/edge/apps.yaml:15",
-        before: &[(KS, "5m # apps-rt", FROM), (RW, "", LATE_LISTED), ("apps/rw/late.yaml", "", VARIABLES)],
+        before: &[READS_LATE, LISTS_LATE, LATE_VARIABLES],
         shows: &[("apps/rt/settings.yaml", "'1'", "'${NEW}'"), ("apps/rw/late.yaml", "OLD: a", "NEW: a")],
-        safe: &[
-            (KS, "5m # apps-rt", FROM),
-            (RW, "", LATE_LISTED),
-            ("apps/rw/late.yaml", "", VARIABLES),
-            ("apps/rw/late.yaml", "OLD: a", "NEW: a, OLD: a"),
-        ],
+        safe: &[READS_LATE, LISTS_LATE, LATE_VARIABLES, ("apps/rw/late.yaml", "OLD: a", "NEW: a, OLD: a")],
     },
     Change {
         told: "GW018 apps/rw/deployment.yaml:11",
@@ -161,12 +159,8 @@ pub const CHANGES: [Change; 20] = [
     Change {
         told: "GW018 apps/rw/deployment.yaml:11",
         before: &[],
-        shows: &[(RT, "settings.yaml, ", "")],
-        safe: &[(
-            KS,
-            "5m # apps-rt\n  path: ./apps/rt\n  prune: true",
-            "5m\n  path: ./apps/rt\n  prune: false",
-        )],
+        shows: &[DROPS_SETTINGS],
+        safe: &[KEEPS_ALL],
     },
     // Two have one name until `postBuild` completes it.
     Change {
@@ -179,17 +173,13 @@ pub const CHANGES: [Change; 20] = [
             ("apps/rw/deployment.yaml", "name: shop, namespace", "name: '${APP}', namespace"),
             (RW, "", "resources: [deployment.yaml, release.yaml]\n"),
         ],
-        shows: &[(RT, "settings.yaml, ", "")],
-        safe: &[(
-            KS,
-            "5m # apps-rt\n  path: ./apps/rt\n  prune: true",
-            "5m\n  path: ./apps/rt\n  prune: false",
-        )],
+        shows: &[DROPS_SETTINGS],
+        safe: &[KEEPS_ALL],
     },
     Change {
         told: "GW035 clusters/edge/apps.yaml:16",
-        before: &[(KS, "path: ./apps/rt\n  prune: true", "path: ./apps/rt\n  prune: false")],
-        shows: &[(RT, "settings.yaml, ", "")],
+        before: &[KEEPS_ALL],
+        shows: &[DROPS_SETTINGS],
         safe: &[],
     },
     Change {
@@ -200,17 +190,13 @@ pub const CHANGES: [Change; 20] = [
             "kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: apps-rt,",
             "v1\nkind: ConfigMap\nmetadata: { name: apps-rt,",
         )],
-        safe: &[(KS, "path: ./apps/rt\n  prune: true", "path: ./apps/rt\n  prune: false")],
+        safe: &[KEEPS_ALL],
     },
     Change {
         told: "GW054 clusters/edge/apps.yaml:16",
         before: &[],
-        shows: &[(RT, "settings.yaml, ", "")],
-        safe: &[(
-            "apps/rt/settings.yaml",
-            "namespace: shop }",
-            "namespace: shop, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled } }",
-        )],
+        shows: &[DROPS_SETTINGS],
+        safe: &[KEEPS_SETTINGS],
     },
     Change {
         told: "GW055 clusters/edge/flux-system/gotk-sync.yaml:11",

@@ -84,13 +84,13 @@ fn what_a_parent_makes_of_prune_counts() {
     let two = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x", "y"])]);
     let less = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x"])]);
     one(&two(&on, "prune: false"), &less(&on, "prune: false"), "GW054", "a deletes 1 object");
-    one(&two(&off, "prune: true"), &less(&off, "prune: true"), "GW035", "a does not delete them");
+    one(&two(&off, "prune: true"), &less(&off, "prune: true"), "GW035", "a does not delete it");
     let given = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x"]), ("c", prune, &["y"])]);
     one(
         &two(&on, "prune: false"),
         &given(&on, "prune: false"),
         "GW012",
-        "a loses them while c starts to apply",
+        "a loses ConfigMap shop/y while c starts to apply it",
     );
     none(&two(&off, "prune: true"), &given(&off, "prune: true"));
     // One that goes is judged by its policy, also one that a parent gives it.
@@ -112,7 +112,7 @@ fn one_that_goes_deletes_by_its_policy_also_where_it_does_not_prune() {
         rest.remove("clusters/edge/a.yaml");
         one(&before, &rest, "GW048", "a leaves Git");
         // It stays, and loses what it does not prune.
-        one(&before, &cluster("", &[("a", &spec, &[])]), "GW035", "a does not delete them");
+        one(&before, &cluster("", &[("a", &spec, &[])]), "GW035", "a does not delete it");
     }
     // One that its parent may not delete stays, and has its folder.
     let before = cluster("", &[("a", "prune: true", &["x"])]);
@@ -163,11 +163,23 @@ fn one_that_is_told_to_keep_in_the_same_commit_may_delete_before_it_knows() {
     let before = cluster("", &[("a", "prune: true", &["x", "y"])]);
     one(&before, &cluster("", &[("a", "prune: false", &["x"])]), "GW054", "a may delete 1 object");
     let given = cluster("", &[("a", "prune: false", &["x"]), ("c", "prune: false", &["y"])]);
-    one(&before, &given, "GW012", "a loses them while c starts to apply ConfigMap shop/y");
+    one(&before, &given, "GW012", "a loses ConfigMap shop/y while c starts to apply it");
     // Nothing leaves it, and one commit later it keeps what does.
     let kept = cluster("", &[("a", "prune: false", &["x", "y"])]);
     none(&before, &kept);
     none(&kept, &given);
+}
+
+/// `migrate` plans nothing for what one that stays loses to a new one.
+#[test]
+fn what_leaves_one_that_stays_for_a_new_one_is_told_with_steps_that_fit() {
+    let before = cluster("", &[("a", "prune: true", &["x", "y"])]);
+    let after = cluster("", &[("a", "prune: true", &["x"]), ("b", "prune: true", &["y"])]);
+    let (_, found) = findings(std::slice::from_ref(&after), Some(std::slice::from_ref(&before))).remove(0);
+    let one = found.iter().find(|finding| finding.code == Some("GW012")).unwrap();
+    let help = one.help.as_deref().unwrap();
+    assert!(help.starts_with("1. merge `prune: false`") && help.ends_with("\n3. merge this"), "{help}");
+    assert!(!help.contains("migrate"), "{help}");
 }
 
 #[test]
@@ -181,7 +193,7 @@ fn an_object_that_changes_between_two_that_stay_may_be_deleted() {
         &before,
         &state((spec, &["x"]), (spec, &["y", "z"])),
         "GW012",
-        "a loses them while b starts to apply ConfigMap shop/y",
+        "a loses ConfigMap shop/y while b starts to apply it",
     );
     let keeps = "prune: false";
     none(&state((keeps, &["x", "y"]), (spec, &["z"])), &state((keeps, &["x"]), (spec, &["y", "z"])));
@@ -256,7 +268,7 @@ fn what_does_not_build_hides_nothing_else() {
     one(&before, &broken(&[]), "GW054", "a leaves Git, which deletes 2 objects");
     one(&before, &broken(&[("a", "prune: true", &["x"])]), "GW054", "a deletes 1 object");
     let given = [("a", "prune: true", &["x"][..]), ("c", "prune: true", &["y"][..])];
-    one(&before, &broken(&given), "GW012", "c starts to apply ConfigMap shop/y");
+    one(&before, &broken(&given), "GW012", "while c starts to apply it");
     // What breaks deletes nothing, and neither does what is not built any more.
     let mut stopped = before.clone();
     stopped.remove("apps/a/x.yaml");
@@ -441,7 +453,7 @@ fn what_a_cluster_has_elsewhere_is_its_own() {
             &before,
             &state(&["x"], &["y", "z"]),
             "GW012",
-            "base loses them while db starts to apply ConfigMap shop/y",
+            "base loses ConfigMap shop/y while db starts to apply it",
         );
     }
 }
@@ -506,6 +518,23 @@ fn what_a_kustomization_outside_of_git_may_delete_is_said() {
 }
 
 #[test]
+fn what_leaves_a_root_outside_of_git_goes_if_that_prunes() {
+    let both = cluster("", &[("a", "prune: true", &["x"]), ("b", "prune: true", &["y"])]);
+    let outside = |mut files: Files| {
+        let sync = "clusters/edge/flux-system/gotk-sync.yaml";
+        let source = files[sync].split("---\n").next().unwrap().to_owned();
+        files.insert(sync.to_owned(), source);
+        files
+    };
+    let mut gone = both.clone();
+    gone.retain(|path, _| !path.contains("clusters/edge/a.yaml") && !path.contains("apps/a/"));
+    one(&both, &gone, "GW054", "a leaves Git, which deletes 1 object that it applied: ConfigMap shop/x");
+    let words = "a leaves Git. If the Flux Kustomization of p000/clusters/edge outside of Git prunes, that deletes 1 object \
+                 that it applied: ConfigMap shop/x";
+    one(&outside(both), &outside(gone), "GW054", words);
+}
+
+#[test]
 fn a_generated_object_goes_with_its_app_though_the_folder_stays() {
     let state = |list: &str| {
         let mut files = Files::new();
@@ -530,4 +559,24 @@ fn a_generated_object_goes_with_its_app_though_the_folder_stays() {
     let text = other[file].replace("a=b", "a=c");
     other.insert(file.to_owned(), text);
     none(&both, &other);
+}
+
+/// What is held at its source acts on another spec at once.
+#[test]
+fn what_another_spec_renames_goes_before_the_files_that_wait() {
+    let mut before = cluster("", &[("a", "prune: true", &["x"])]);
+    let apps = before.get_mut("clusters/edge/a.yaml").unwrap();
+    *apps = apps.replace("name: flux-system }", "name: held }");
+    before.insert("clusters/edge/held.yaml".to_owned(), super::cases::HELD.to_owned());
+    let mut after = before.clone();
+    let apps = after.get_mut("clusters/edge/a.yaml").unwrap();
+    *apps = apps.replace("  prune: true", "  prune: true\n  namePrefix: new-");
+    let found = told(&before, &after).join("\n");
+    assert!(found.contains("GW054 a deletes at once, by its new spec, or "), "{found}");
+    // Files wait.
+    folder(&mut before, "a", &["x", "y"]);
+    let mut after = before.clone();
+    folder(&mut after, "a", &["x"]);
+    let found = told(&before, &after).join("\n");
+    assert!(found.contains("GW054 a deletes ") && !found.contains("new spec"), "{found}");
 }

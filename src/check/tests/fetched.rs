@@ -92,3 +92,23 @@ fn a_gate_that_is_not_fetched_is_told_as_it_runs() {
     .1;
     insta::assert_snapshot!(format!("{fails}\n{lists}"));
 }
+
+#[test]
+fn a_file_that_no_source_fetches_breaks_no_build() {
+    let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\n";
+    let listed = [
+        ("clusters/edge/apps.yaml", "path: ./apps/rt", "path: ./apps/listed"),
+        ("apps/listed/namespace.yaml", "", "apiVersion: v1\nkind: Namespace\nmetadata: { name: shop }\n"),
+        ("apps/listed/settings.yaml", "", settings),
+    ];
+    let broken = |edit: Edit, ignore: &'static str| {
+        let edits = [listed.as_slice(), &[edit, (".sourceignore", "", ignore)]].concat();
+        told(&edits).0
+    };
+    let chart = ("apps/listed/chart/templates/claim.yaml", "", "app: [name]-claim\n");
+    assert_eq!(broken(chart, "other\n"), ["GW033 apps/listed/chart/templates/claim.yaml:1"]);
+    assert_eq!(broken(chart, "/apps/listed/chart\n"), [""; 0]);
+    let list = ("apps/listed/old/kustomization.yaml", "", "resources: [\n");
+    assert_eq!(broken(list, "other\n"), ["GW033 apps/listed/old/kustomization.yaml:1"]);
+    assert_eq!(broken(list, "/apps/listed/old\n"), [""; 0]);
+}

@@ -5,6 +5,7 @@ mod changes;
 mod deletions;
 mod fetched;
 mod gate_cases;
+mod news;
 mod owners;
 mod renamed;
 mod repository;
@@ -20,7 +21,7 @@ use gate_cases::GATE_CASES;
 use repository::{Edit, Files, edited, findings};
 
 use crate::check::CODES;
-use crate::diagnostic::render;
+use crate::diagnostic::{Diagnostic, render};
 
 /// The codes of which no edit of the repository without a spec is an example; `spec`, `unjudged` and
 /// `unmatched` have one each.
@@ -121,6 +122,19 @@ fn a_broken_file_does_not_stop_the_rest() {
     assert!(!render(&found, false, 100).contains('\u{1b}'));
 }
 
+/// The value that a patch sets does not stand where the release is declared.
+#[test]
+fn a_version_that_a_patch_sets_is_told_there() {
+    const CHART: &str = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: { name: cache, namespace: shop }\nspec: { chart: { spec: { version: 20.x } } }\n";
+    let edits: [Edit; 2] = [
+        ("apps/rw/chart.yaml", "", CHART),
+        ("apps/rw/kustomization.yaml", "patches:\n", "patches:\n- path: chart.yaml\n"),
+    ];
+    let (told, found) = findings(&[edited(&[&edits])], None).remove(0);
+    assert!(told.contains(&"GW019 apps/rw/chart.yaml:4".to_owned()), "{told:?}");
+    assert!(found.iter().any(|one| one.message.contains("of cluster edge")), "{found:?}");
+}
+
 #[test]
 fn a_variable_that_comes_with_a_patch_is_told_of_the_flux_kustomization_alone() {
     let sync = "clusters/edge/flux-system/gotk-sync.yaml";
@@ -146,11 +160,58 @@ fn a_variable_that_comes_with_a_patch_is_told_of_the_flux_kustomization_alone() 
 }
 
 #[test]
+fn a_variable_that_some_clusters_set_is_told_of_the_others() {
+    let sync = |cluster: &str, more: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: flux-system, namespace: flux-system }}\nspec: {{ interval: 5m, path: ./clusters/{cluster}, prune: true, sourceRef: {{ kind: GitRepository, name: flux-system }} }}\n---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: base, namespace: flux-system }}\nspec: {{ interval: 5m, path: ./base, prune: true, sourceRef: {{ kind: GitRepository, name: flux-system }}, postBuild: {{ substitute: {{ {more} }} }} }}\n"
+        )
+    };
+    let files = |of: &[(&str, &str)]| {
+        let file = |(cluster, more): &(&str, &str)| {
+            (format!("clusters/{cluster}/flux-system/gotk-sync.yaml"), sync(cluster, more))
+        };
+        let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: zone, namespace: a }\ndata: { zone: '${zone}' }\n";
+        let base = ("base/zone.yaml".to_owned(), object.to_owned());
+        of.iter().map(file).chain([base]).collect::<Files>()
+    };
+    let told = |of: &[(&str, &str)]| {
+        let found = findings(&[files(of)], None).remove(0).1;
+        found.into_iter().map(|one| one.message).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(told(&[("a", "zone: x"), ("b", "other: x"), ("c", "other: x")]), @r"ConfigMap a/zone holds `${zone}`, which the `postBuild` of base in clusters b, c does not set. Flux fails, or before 2.9 leaves it empty");
+    insta::assert_snapshot!(told(&[("b", "other: x"), ("c", "other: x")]), @r"ConfigMap a/zone holds `${zone}`, which the `postBuild` of base does not set. Flux fails, or before 2.9 leaves it empty");
+}
+
+#[test]
+fn what_a_hand_makes_wrong_is_told_with_the_way_out() {
+    let told = |edits: &[Edit]| {
+        let found = findings(&[edited(&[edits])], None).remove(0).1;
+        let one = |one: Diagnostic| format!("{}\n  {}", one.message, one.help.unwrap_or_default());
+        found.into_iter().map(one).collect::<Vec<_>>().join("\n")
+    };
+    let list = "clusters/edge/kustomization.yaml";
+    let typo = ("clusters/edge/apps.yaml", "./apps/rt", "./aps/rt");
+    let again = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: apps-rt, namespace: flux-system }\nspec: { interval: 5m, prune: true, path: ./apps/rt, sourceRef: { kind: GitRepository, name: flux-system } }\n";
+    let twice =
+        [("clusters/edge/more.yaml", "", again), (list, "- apps.yaml\n", "- apps.yaml\n- more.yaml\n")];
+    insta::assert_snapshot!(told(&[typo]), @r"
+    apps-rt has the path p000/aps/rt, which is not in this repository. It fails and applies nothing
+      did you mean `p000/apps/rt` or `p000/apps/rw`? spec.path is relative to the top of the source, not to this file
+    ");
+    insta::assert_snapshot!(told(&twice), @r"
+    apps-rt is defined here and in p000/clusters/edge/more.yaml, and p000/clusters/edge builds both. That fails, and flux-system applies nothing new
+      rename or remove one of the two
+    p000/clusters/edge does not build, and flux-system applies nothing new from it: may not add resource with an already registered id: Kustomization.v1.kustomize.toolkit.fluxcd.io/apps-rt.flux-system
+      run `kustomize build --load-restrictor LoadRestrictionsNone p000/clusters/edge`
+    ");
+}
+
+#[test]
 fn what_goes_for_good_is_not_said_to_come_back() {
     let kustomization = "apps/rt/kustomization.yaml";
     let (before, after) = ([edited(&[])], [edited(&[&[(kustomization, "settings.yaml, ", "")]])]);
     let (_, found) = findings(&after, Some(&before)).remove(0);
-    let said = |found: &[crate::diagnostic::Diagnostic]| {
+    let said = |found: &[Diagnostic]| {
         let told =
             found.iter().find(|finding| finding.code == Some("GW018")).map(|finding| finding.message.clone());
         told.unwrap_or_default()

@@ -3,13 +3,19 @@
 //! Nothing here reads a clock. Equal windows share one [`GateSchedule`], so that a thousand clusters with the
 //! same window cost one search.
 mod gate_state;
+mod idle;
+mod in_git;
 mod name;
 mod reach;
 mod schedule;
+mod schedules;
 mod sides;
+mod wait;
 
 pub use gate_state::GateState;
+pub use in_git::window_of;
 pub use name::KustomizationName;
 pub use reach::reached_by;
-pub use schedule::{GateSchedule, GateTimes, Schedules};
+pub use schedule::{GateSchedule, GateTimes};
+pub use schedules::Schedules;
 pub use sides::{Awaited, Fleet, Part, Side, Undivided};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::delivery::Release;
+use crate::delivery::{Release, Stuck};
 
 /// A Flux Kustomization by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,6 @@ pub struct KustomizationName {
     pub within: Option<Duration>,
     /// What has to happen after a merge, where `within` counts from that.
     pub release: Option<Release>,
-    /// Whether `spec.suspend` is true in Git, so that nothing lands at all.
-    pub suspended: bool,
+    /// Why it applies no commit at all, where Git itself says so.
+    pub stuck: Option<Stuck>,
 }

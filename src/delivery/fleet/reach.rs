@@ -1,6 +1,6 @@
 //! Which folders a change of a file reaches.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Model;
 use crate::path::RepoPath;
@@ -9,7 +9,8 @@ use crate::repo::flux::is_yaml;
 use crate::repo::kustomization::FILE_NAMES;
 
 /// Gives every folder whose build reads a file, or any file of a folder: the kustomization folders that refer
-/// to it, directly or through others, and entry points for which Flux generates the kustomization.yaml.
+/// to it, directly or through others, entry points for which Flux generates the kustomization.yaml, and those whose Flux
+/// Kustomization names it as a component.
 ///
 /// What a build reads is not always in what it makes: a projection reads everything and drops what is not of
 /// its type.
@@ -28,6 +29,12 @@ pub fn reached_by(model: &Model, snapshot: &Snapshot, path: &RepoPath) -> BTreeS
         .map(|entry| &entry.path)
         .filter(|folder| !model.graph.has(folder))
         .collect();
+    let mut users: BTreeMap<RepoPath, BTreeSet<&RepoPath>> = BTreeMap::new();
+    for one in &model.flux {
+        for component in one.components() {
+            users.entry(model.graph.real(&component)).or_default().extend(&one.path);
+        }
+    }
     while let Some(next) = queue.pop() {
         if !reached.insert(next.clone()) {
             continue;
@@ -36,6 +43,7 @@ pub fn reached_by(model: &Model, snapshot: &Snapshot, path: &RepoPath) -> BTreeS
         if next.name().is_some_and(|name| FILE_NAMES.contains(&name)) {
             queue.extend(next.parent());
         }
+        queue.extend(users.get(&next).into_iter().flatten().map(|user| (*user).clone()));
         for folder in &generated {
             if next != **folder && next.is_within(folder) && takes_in(model, snapshot, folder, &next) {
                 queue.push((*folder).clone());

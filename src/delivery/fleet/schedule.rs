@@ -1,6 +1,4 @@
-//! The schedules of a spec, each distinct one once.
-
-use std::collections::BTreeMap;
+//! What opens and closes the gate of a type.
 
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
@@ -13,6 +11,8 @@ use crate::spec::{Placed, Spec, WindowDef};
 #[derive(Clone, Debug)]
 pub struct GateSchedule {
     opens: Opens,
+    /// The windows as a pair of CronJobs keeps them; `None` of a table that no windows are known of.
+    pair: Option<Timeline>,
     /// The windows, in the order of the spec.
     pub windows: Vec<Window>,
     /// The zones of the windows, in their order; UTC where none is set.
@@ -52,6 +52,7 @@ impl GateSchedule {
     pub fn of_table(times: OpenTimes) -> GateSchedule {
         GateSchedule {
             opens: Opens::Table(times),
+            pair: None,
             windows: Vec::new(),
             zones: Vec::new(),
             key: String::new(),
@@ -88,7 +89,42 @@ impl GateSchedule {
             edges.push((own, zone));
         }
         let zones = edges.iter().map(|(_, zone)| zone.clone()).collect();
-        Ok(GateSchedule { opens: Opens::Jobs(Timeline::of_pairs(edges)), windows, zones, key })
+        let pair = Timeline::of_pairs(edges);
+        Ok(GateSchedule { opens: Opens::Jobs(pair.clone()), pair: Some(pair), windows, zones, key })
+    }
+
+    /// Returns what is left of a table without the freezes and overrides that another schedule does not keep; `None`
+    /// without a table.
+    pub(super) fn keeping(&self, other: &GateSchedule) -> Option<GateSchedule> {
+        let (Opens::Table(own), Opens::Table(table)) = (&self.opens, &other.opens) else { return None };
+        Some(GateSchedule { opens: Opens::Table(own.keeping(table)), ..self.clone().marked() })
+    }
+
+    /// Returns the windows as a pair of CronJobs keeps them, without a table; `None` where no windows are known.
+    pub(super) fn as_pair(&self) -> Option<GateSchedule> {
+        Some(GateSchedule { opens: Opens::Jobs(self.pair.clone()?), ..self.clone().marked() })
+    }
+
+    /// Is another one than that of the spec.
+    fn marked(self) -> GateSchedule {
+        GateSchedule { key: self.key + "in Git\n", ..self }
+    }
+
+    /// Tells it in the zones of another one, where it has none itself.
+    #[must_use]
+    pub(super) fn in_zones_of(self, other: &GateSchedule) -> GateSchedule {
+        let zones = if self.zones.is_empty() { other.zones.clone() } else { self.zones };
+        GateSchedule { zones, ..self }
+    }
+
+    /// Tells whether another one has the same windows and the same table.
+    pub fn is_same(&self, other: &GateSchedule) -> bool {
+        let is_same = match (&self.opens, &other.opens) {
+            (Opens::Table(own), Opens::Table(table)) => own == table,
+            (Opens::Jobs(_), Opens::Jobs(_)) => true,
+            _ => false,
+        };
+        is_same && self.key == other.key
     }
 
     /// Gives the state at an instant and the changes after it.
@@ -116,7 +152,10 @@ impl GateSchedule {
     pub fn before_first_closing(&self, at: Timestamp, since: Timestamp, tick: u32) -> Option<GateTimes> {
         let (is_open, first) = match (&self.opens, tick) {
             (Opens::Jobs(own), 0) => (own.is_open(at), own.first_closing(since)),
-            (Opens::Table(_), 0) => return None,
+            // The spec has a table, and the pair that stands knows nothing of it yet.
+            (Opens::Table(_), 0) => {
+                self.pair.as_ref().map(|own| (own.is_open(at), own.first_closing(since)))?
+            }
             (Opens::Jobs(own), tick) => (own.is_open(at), look(since, tick, 1)),
             (Opens::Table(own), tick) => (own.is_open(at), look(since, tick, 1)),
         };
@@ -127,6 +166,27 @@ impl GateSchedule {
             Opens::Jobs(own) => own.next_open(first),
             Opens::Table(own) => own.next_open(first),
         });
+        Some(GateTimes {
+            open: true,
+            next_open,
+            next_close: first,
+            opens: next_open.map_or(0, |at| self.window_at(at, true)),
+            closes: first.map_or(0, |at| self.window_at(at, false)),
+            race: None,
+        })
+    }
+
+    /// Returns the state at an instant at which it is closed, of what waits only from a later opening on; `None` where it is
+    /// open. Without such an opening it never waits.
+    pub fn before_brought(&self, at: Timestamp, opening: Option<Timestamp>) -> Option<GateTimes> {
+        let now = self.times(at);
+        if now.open {
+            return None;
+        }
+        let then = opening.map(|opening| (opening, self.times(opening)));
+        let first =
+            then.and_then(|(opening, times)| if times.open { times.next_close } else { Some(opening) });
+        let next_open = first.and_then(|first| self.times(first).next_open);
         Some(GateTimes {
             open: true,
             next_open,
@@ -156,6 +216,15 @@ impl GateSchedule {
         }
     }
 
+    /// Returns the position of the window that is open at an instant; `None` where an override alone is.
+    pub fn window_open_at(&self, at: Timestamp) -> Option<usize> {
+        match &self.opens {
+            _ if self.zones.len() < 2 => Some(0),
+            Opens::Jobs(own) => Some(own.opened_last(at)),
+            Opens::Table(own) => own.window_at(at),
+        }
+    }
+
     /// Returns the intervals that are open at some time in `from..to`, in order and not cut to it.
     pub fn intervals(&self, from: Timestamp, to: Timestamp) -> Box<dyn Iterator<Item = Interval> + '_> {
         match &self.opens {
@@ -178,7 +247,7 @@ impl GateSchedule {
     pub fn last_closing(&self, at: Timestamp, tick: u32) -> Option<Timestamp> {
         match &self.opens {
             Opens::Jobs(own) if tick == 0 => own.last_closing(at),
-            Opens::Table(_) if tick == 0 => None,
+            Opens::Table(_) if tick == 0 => self.pair.as_ref()?.last_closing(at),
             _ => look(at, tick, 0),
         }
     }
@@ -194,9 +263,12 @@ impl GateSchedule {
         own.race_near(at)
     }
 
-    /// Returns the freezes and the overrides that count; none without a table.
+    /// Returns the freezes and the overrides that count; none without a table, nor of one that is read back from a CronJob.
     pub fn stretches(&self) -> (&[Stretch], &[Stretch]) {
         let Opens::Table(own) = &self.opens else { return (&[], &[]) };
+        if self.pair.is_none() {
+            return (&[], &[]);
+        }
         (own.freezes(), own.overrides())
     }
 
@@ -213,9 +285,11 @@ impl GateSchedule {
         own.freeze_at(at)
     }
 
-    /// Returns the override that opens at an instant, which no window does.
+    /// Returns the override that opens at an instant, which no window does; none of a table that is read back from a CronJob,
+    /// which knows intervals alone.
     pub fn override_at(&self, at: Timestamp) -> Option<&Stretch> {
         let Opens::Table(own) = &self.opens else { return None };
+        self.pair.as_ref()?;
         own.override_at(at).filter(|_| own.window_at(at).is_none() && own.is_open(at))
     }
 
@@ -268,80 +342,19 @@ pub struct GateTimes {
     pub race: Option<Timestamp>,
 }
 
-/// The schedules of a spec: which type waits for which in which cluster.
-#[derive(Clone, Debug, Default)]
-pub struct Schedules {
-    distinct: Vec<GateSchedule>,
-    by_type: BTreeMap<String, usize>,
-    by_cluster: BTreeMap<(String, String), usize>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Schedules {
-    /// Makes the schedules of a spec.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`GateSchedule::new`], of all windows that are used.
-    pub fn new(spec: &Spec) -> Result<Schedules, Vec<Diagnostic>> {
-        let mut schedules = Schedules::default();
-        let mut known: BTreeMap<String, usize> = BTreeMap::new();
-        let mut errors = Vec::new();
-        let mut add = |cluster: &str, type_name: &str, distinct: &mut Vec<GateSchedule>| {
-            let schedule = match GateSchedule::of(spec, cluster, type_name) {
-                Ok(schedule) => schedule,
-                Err(diagnostics) => {
-                    errors.extend(
-                        diagnostics.into_iter().filter(|new| !errors.contains(new)).collect::<Vec<_>>(),
-                    );
-                    return None;
-                }
-            };
-            Some(*known.entry(schedule.key.clone()).or_insert_with(|| {
-                distinct.push(schedule);
-                distinct.len() - 1
-            }))
+    #[test]
+    fn a_table_that_is_read_back_has_no_overrides() {
+        let interval = Interval {
+            open: Timestamp::from_second(100).unwrap(),
+            close: Timestamp::from_second(200).unwrap(),
         };
-        for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
-            // No cluster has this name, so it gets what every other one does.
-            let name = &change_type.name.value;
-            if let Some(index) = add("", name, &mut schedules.distinct) {
-                schedules.by_type.insert(name.clone(), index);
-            }
-        }
-        let differs = !(spec.freezes.is_empty() && spec.overrides.is_empty())
-            || spec.waves.is_some()
-            || spec.stagger.is_some();
-        for (cluster, def) in &spec.clusters {
-            for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
-                let name = &change_type.name.value;
-                if (differs || def.windows.contains_key(name))
-                    && let Some(index) = add(cluster, name, &mut schedules.distinct)
-                {
-                    schedules.by_cluster.insert((cluster.clone(), name.clone()), index);
-                }
-            }
-        }
-        if errors.is_empty() { Ok(schedules) } else { Err(errors) }
-    }
-
-    /// Returns the zone of all windows; `None` where they have several, or there are none.
-    pub fn zone(&self) -> Option<TimeZone> {
-        let mut zones = self.distinct.iter().flat_map(|schedule| &schedule.zones);
-        let first = zones.next()?;
-        zones.all(|zone| zone == first).then(|| first.clone())
-    }
-
-    /// Gives every distinct schedule; positions in it are what [`Schedules::of`] answers.
-    pub fn distinct(&self) -> &[GateSchedule] {
-        &self.distinct
-    }
-
-    /// Gives the position of the schedule of a type in a cluster; `None` for a real-time one.
-    pub fn of(&self, cluster: &str, type_name: &str) -> Option<usize> {
-        if self.by_cluster.is_empty() {
-            return self.by_type.get(type_name).copied();
-        }
-        let own = self.by_cluster.get(&(cluster.to_owned(), type_name.to_owned()));
-        own.or_else(|| self.by_type.get(type_name)).copied()
+        let schedule = GateSchedule::of_table(OpenTimes::of_intervals([interval], []));
+        assert!(schedule.times(interval.open).open);
+        assert_eq!(schedule.override_at(interval.open), None);
+        assert_eq!(schedule.stretches(), (&[][..], &[][..]));
     }
 }

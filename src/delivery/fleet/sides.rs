@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::delivery;
+use crate::delivery::fleet::wait::Waits;
 use crate::delivery::fleet::{GateState, KustomizationName, Schedules};
-use crate::delivery::{Cluster, EntryPoint, Hold, Holds, Model, Reached, Release, Role, Sides};
+use crate::delivery::{Cluster, EntryPoint, Hold, Holds, Model, Reached, Release, Role, Sides, Stuck};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::repo::{FluxKustomization, Kustomization, built};
 use crate::spec::Spec;
@@ -17,6 +19,8 @@ pub struct Fleet {
     pub sides: Vec<Side>,
     /// The clusters in order: those of the spec, or those found where it names none.
     pub clusters: Vec<String>,
+    /// Those of which the spec wants no gate (`hasGate: false`), in order.
+    pub ungated: Vec<String>,
 }
 
 /// A folder that a Flux Kustomization applies, or will.
@@ -55,6 +59,8 @@ pub enum Undivided {
     RealTime,
     /// Every object of it has a window.
     Gated,
+    /// A root applies it with all else: every object of it has a window, or it is all that the cluster gets.
+    Root,
 }
 
 /// A Flux Kustomization that another one depends on, and that is held back or not in Git.
@@ -96,7 +102,7 @@ impl Fleet {
         };
         let (holds, parents) = (Holds::new(model, Some(spec)), delivery::parent::children(model));
         let parents = parents.into_keys().cloned().collect();
-        let read = Reading { spec, model, schedules, holds, parents };
+        let read = Reading { spec, model, schedules, waits: Waits::new(holds), parents };
         let index = Sides::of(spec, model);
         let mut groups: BTreeMap<(&str, RepoPath), Group<'_>> = BTreeMap::new();
         let mut support: BTreeMap<&str, Vec<&EntryPoint>> = BTreeMap::new();
@@ -119,14 +125,31 @@ impl Fleet {
         }
         let mut sides = Vec::new();
         for cluster in &clusters {
-            match by_cluster.remove(cluster.as_str()) {
-                Some(found) => sides.extend(found),
-                None => sides.extend(read.without_entry(cluster)),
-            }
             let entries = support.remove(cluster.as_str()).unwrap_or_default();
-            sides.extend(entries.into_iter().map(|entry| read.whole(entry, cluster, Part::Support)));
+            let own = by_cluster.remove(cluster.as_str());
+            // Without entry points, what a root applies is all that the cluster gets from this repository.
+            let is_all = |entry: &EntryPoint| own.is_none() && entry.role == Role::Bootstrap;
+            let of_root = |entry: &&EntryPoint| is_all(entry);
+            if own.is_none() && !entries.iter().any(of_root) {
+                sides.extend(read.without_entry(cluster));
+            }
+            let support = entries.iter().map(|entry| {
+                let side = read.whole(entry, cluster, Part::Support);
+                let undivided = if is_all(entry) { Some(Undivided::Root) } else { side.undivided };
+                Side { undivided, ..side }
+            });
+            let support: Vec<Side> = support.collect();
+            sides.extend(own.into_iter().flatten().chain(support));
         }
-        Fleet { sides, clusters }
+        let ungated: Vec<String> = spec.ungated.keys().cloned().collect();
+        let own = ungated.iter().filter_map(|cluster| by_cluster.remove(cluster.as_str()));
+        sides.extend(own.flatten().map(Side::ungated));
+        Fleet { sides, clusters, ungated }
+    }
+
+    /// Returns all clusters that a question may name.
+    pub fn known(&self) -> Vec<String> {
+        self.clusters.iter().chain(&self.ungated).cloned().collect()
     }
 
     /// Returns the types, by cluster, of which nothing moves the held sources: no window opens them.
@@ -140,6 +163,19 @@ impl Fleet {
     }
 }
 
+impl Side {
+    /// Makes it one of a cluster that has no windows: a gate that is left there is nobody's.
+    fn ungated(self) -> Side {
+        let is_held = matches!(
+            self.gate,
+            GateState::Closes | GateState::Unseen | GateState::Foreign | GateState::Unmoved
+        );
+        let gate = if is_held { GateState::Foreign } else { GateState::RealTime };
+        let schedule = self.schedule.filter(|_| is_held && self.gate != GateState::Unmoved);
+        Side { gate, waits_for: None, schedule, ..self }
+    }
+}
+
 /// Says what has to happen after a merge before the source of one has the commit.
 fn release(cluster: &Cluster, one: &Reached) -> Option<Release> {
     cluster.release(&cluster.followed(&one.source()))
@@ -149,12 +185,12 @@ struct Reading<'m> {
     spec: &'m Spec,
     model: &'m Model,
     schedules: &'m Schedules,
-    holds: Holds<'m>,
+    waits: Waits<'m>,
     /// The entry points that apply Flux Kustomizations of others.
     parents: BTreeSet<RepoPath>,
 }
 
-impl Reading<'_> {
+impl<'m> Reading<'m> {
     fn group(&self, cluster: &str, base: &RepoPath, group: &Group<'_>) -> Vec<Side> {
         let mut sides = Vec::new();
         let folder =
@@ -170,7 +206,7 @@ impl Reading<'_> {
             |entry| self.model.name_in(entry, cluster).to_owned(),
         );
         let namespace = self.namespace(group.whole, cluster);
-        let is_closed = || self.holds.by_jobs(cluster, namespace, &name, None).is_some();
+        let is_closed = || self.waits.holds.by_jobs(cluster, namespace, &name, None).is_some();
         // Flux applies it as it is; where it does not, it is only the list of the parts that are applied.
         let is_applied = |entry: &EntryPoint| {
             self.applier(entry, cluster).is_some() || self.model.made(entry, cluster).is_some()
@@ -198,6 +234,7 @@ impl Reading<'_> {
                 _ if whole.is_some() && !kustomization.in_git => GateState::NotHandedOver,
                 gate => gate,
             };
+            let own = self.schedules.held(cluster, Some(&self.target(&kustomization)), change_type);
             // Of what is not divided and that nothing in Git applies only a CronJob tells a name.
             let is_named = flux.is_some()
                 || is_divided
@@ -210,7 +247,7 @@ impl Reading<'_> {
                 gate,
                 kustomization: Some(kustomization).filter(|_| is_named),
                 waits_for: Some(change_type.clone()),
-                schedule: self.schedules.of(cluster, change_type).filter(|_| gate != GateState::Unmoved),
+                schedule: own.filter(|_| gate != GateState::Unmoved),
                 awaited: flux.and_then(|flux| self.awaited(flux)),
                 undivided: None,
             });
@@ -249,17 +286,21 @@ impl Reading<'_> {
         let kustomization =
             in_git.or_else(|| self.made(entry, cluster)).or_else(|| self.turned(entry, cluster));
         let names = kustomization.as_ref().map(|found| (found.namespace.as_str(), found.name.as_str()));
-        let hold = names.and_then(|(space, name)| self.holds.of(cluster, space, name, Some(&entry.path)));
+        let hold =
+            names.and_then(|(space, name)| self.waits.holds.of(cluster, space, name, Some(&entry.path)));
         let (is_running, is_unmoved) = (hold.is_some(), matches!(hold, Some(Hold::Source(_))));
-        let by_jobs = || self.holds.by_jobs(cluster, names?.0, names?.1, Some(&entry.path));
+        let by_jobs = || self.waits.holds.by_jobs(cluster, names?.0, names?.1, Some(&entry.path));
         let hold = hold.filter(|_| !is_unmoved).or_else(by_jobs);
         // Of several gated types nobody can tell by which one it waits.
-        let waits_for = match hold {
-            Some(Hold::Window(change_type)) => Some(change_type),
-            _ => None,
+        let (waits_for, foreign) = match hold {
+            Some(Hold::Window(change_type)) => (Some(change_type), None),
+            Some(Hold::Job(name) | Hold::Provider(name)) => (None, self.schedules.of_job(cluster, &name)),
+            _ => (None, None),
         };
-        let of_type = |change_type: &String| self.schedules.of(cluster, change_type);
+        let target = kustomization.as_ref().map(|found| self.target(found));
+        let of_type = |change_type: &String| self.schedules.held(cluster, target.as_ref(), change_type);
         let schedule = waits_for.as_ref().filter(|_| !is_unmoved).and_then(of_type);
+        let foreign = foreign.filter(|_| is_running && !is_unmoved && schedule.is_none());
         let gate = match schedule {
             _ if is_unmoved => GateState::Unmoved,
             Some(_) if !is_running => {
@@ -278,7 +319,7 @@ impl Reading<'_> {
             kustomization,
             gate,
             waits_for,
-            schedule,
+            schedule: schedule.or(foreign),
             awaited: self.applier(entry, cluster).and_then(|flux| self.awaited(flux)),
             undivided: self.undivided(&entry.path),
         }
@@ -301,7 +342,7 @@ impl Reading<'_> {
             interval: flux.spec("interval").as_str().map(str::to_owned),
             within: self.within(flux),
             release: self.release(flux),
-            suspended: flux.is_suspended(),
+            stuck: self.stuck(flux),
         }
     }
 
@@ -314,45 +355,46 @@ impl Reading<'_> {
             namespace: one.namespace().to_owned(),
             in_git: true,
             interval: one.value["spec"]["interval"].as_str().map(str::to_owned),
-            within: own.and_then(|own| self.pace(own, one)),
+            within: own.and_then(|own| self.waits.pace(own, one)),
             release: own.and_then(|own| release(own, one)),
-            suspended: one.is_suspended(),
+            stuck: own.and_then(|own| own.stuck(one)),
         })
     }
 
     /// Names what CronJobs suspend in the name of an entry point that nothing in Git applies.
     fn turned(&self, entry: &EntryPoint, cluster: &str) -> Option<KustomizationName> {
         let (namespace, name) = (&self.spec.flux.namespace, self.model.name_in(entry, cluster));
-        self.holds.by_jobs(cluster, namespace, name, None)?;
+        self.waits.holds.by_jobs(cluster, namespace, name, None)?;
         Some(self.unseen(namespace, name.to_owned()))
     }
 
     fn within(&self, flux: &FluxKustomization) -> Option<Duration> {
-        let cluster = self.model.delivered.named(&flux.cluster)?;
-        self.pace(cluster, self.model.reached(flux)?)
+        let model: &'m Model = self.model;
+        self.waits.pace(model.delivered.named(&flux.cluster)?, model.reached(flux)?)
     }
 
-    fn pace(&self, cluster: &Cluster, own: &Reached) -> Option<Duration> {
-        cluster.pace(own, &|one| one.is_suspended() || self.hold(&cluster.name, one).is_some())
+    fn stuck(&self, flux: &FluxKustomization) -> Option<Stuck> {
+        let own = self.model.delivered.named(&flux.cluster).zip(self.model.reached(flux));
+        let stuck = own.and_then(|(cluster, one)| cluster.stuck(one));
+        stuck.or_else(|| flux.is_suspended().then_some(Stuck::Suspended))
     }
 
     fn release(&self, flux: &FluxKustomization) -> Option<Release> {
         release(self.model.delivered.named(&flux.cluster)?, self.model.reached(flux)?)
     }
 
-    fn hold(&self, cluster: &str, one: &Reached) -> Option<Hold> {
-        self.holds.of(cluster, one.namespace(), one.name(), one.path.as_ref())
-    }
-
     fn awaited(&self, flux: &FluxKustomization) -> Option<Awaited> {
-        let cluster = self.model.delivered.named(&flux.cluster)?;
-        let own = self.model.reached(flux)?;
-        let (name, other) =
-            cluster.awaited(own, &|one| one.is_suspended() || self.hold(&cluster.name, one).is_some())?;
-        let hold =
-            other.filter(|other| !other.is_suspended()).and_then(|other| self.hold(&cluster.name, other));
+        let model: &'m Model = self.model;
+        let cluster = model.delivered.named(&flux.cluster)?;
+        let (name, other) = self.waits.awaited(cluster, model.reached(flux)?)?;
+        let other = other.filter(|other| !cluster.is_stuck(other));
+        let hold = other.and_then(|other| self.waits.hold(cluster, other));
         let schedule = match hold {
-            Some(Hold::Window(change_type)) => self.schedules.of(&cluster.name, &change_type),
+            Some(Hold::Window(change_type)) => {
+                let target = other.map(|other| self.waits.holds.target(other.namespace(), other.name()));
+                self.schedules.held(&cluster.name, target.as_ref(), &change_type)
+            }
+            Some(Hold::Job(name) | Hold::Provider(name)) => self.schedules.of_job(&cluster.name, &name),
             _ => None,
         };
         Some(Awaited { name: name.to_owned(), schedule })
@@ -362,6 +404,10 @@ impl Reading<'_> {
     fn namespace<'f>(&'f self, entry: Option<&'f EntryPoint>, cluster: &str) -> &'f str {
         let flux = entry.and_then(|entry| self.applier(entry, cluster));
         self.spec.flux.namespace_of(flux.map_or("", |flux| &flux.namespace))
+    }
+
+    fn target(&self, found: &KustomizationName) -> GateTarget {
+        self.waits.holds.target(&found.namespace, &found.name)
     }
 
     fn planned(&self, namespace: &str, name: &str, change_type: &str) -> KustomizationName {
@@ -376,20 +422,20 @@ impl Reading<'_> {
             interval: None,
             within: None,
             release: None,
-            suspended: false,
+            stuck: None,
         }
     }
 
     /// Says why CronJobs close nothing.
     fn not_closed(&self, cluster: &str, found: &KustomizationName) -> GateState {
-        if self.holds.is_resumed(cluster, &found.namespace, &found.name) {
+        if self.waits.holds.is_resumed(cluster, &found.namespace, &found.name) {
             return GateState::Resumed;
         }
         if self.spec.gate_enabled(cluster) { GateState::NoJob } else { GateState::Off }
     }
 
     fn gate(&self, cluster: &str, change_type: &str, name: Option<&KustomizationName>) -> GateState {
-        let hold = name.and_then(|found| self.holds.of(cluster, &found.namespace, &found.name, None));
+        let hold = name.and_then(|found| self.waits.holds.of(cluster, &found.namespace, &found.name, None));
         let has_window = self.schedules.of(cluster, change_type).is_some();
         match name {
             Some(_) if matches!(hold, Some(Hold::Source(_))) => GateState::Unmoved,

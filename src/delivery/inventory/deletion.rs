@@ -59,6 +59,18 @@ impl Display for Deletion {
 /// Kustomization applies that does not build is not known: nothing is said about it. Neither is anything about
 /// objects with a variable in their names whose value only the cluster knows, before or afterwards, while they are built.
 pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
+    leaving(before, after, &|object| !is_kept(object))
+}
+
+/// As [`deletions`], of the objects that go to another Flux Kustomization and say themselves that they are never pruned: they
+/// are deleted where the cluster does not have that yet.
+pub fn moves_of_kept(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
+    let mut found = leaving(before, after, &is_kept);
+    found.retain(|one| one.next.is_some());
+    found
+}
+
+fn leaving(before: &[Inventory], after: &[Inventory], is_meant: &dyn Fn(&Value) -> bool) -> Vec<Deletion> {
     let mut found = Vec::new();
     let after: Vec<(&Inventory, Ids)> = after.iter().map(|new| (new, Ids::of(new))).collect();
     // Of several of one name the first counts.
@@ -74,7 +86,7 @@ pub fn deletions(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion> {
         if new.is_some_and(|new| new.objects.is_err()) {
             continue;
         }
-        for object in objects.iter().filter(|object| !is_kept(&object.value)) {
+        for object in objects.iter().filter(|object| is_meant(&object.value)) {
             let (id, built) = (old.live_id(object), ObjectId::of(&object.value));
             // A Flux Kustomization that goes is judged by what its own finalizer does, where that is known.
             let is_judged = built.group == flux::GROUP

@@ -26,7 +26,7 @@ use crate::repo::{FluxKustomization, Snapshot};
 type Built = Result<Vec<Object>, RenderError>;
 
 pub(crate) use deletion::is_kept;
-pub use deletion::{Deletion, deletions};
+pub use deletion::{Deletion, deletions, moves_of_kept};
 
 /// A Flux Kustomization in Git with what it applies.
 #[derive(Clone, Debug)]
@@ -137,7 +137,7 @@ pub fn inventories_of(
     renderer: &dyn Renderer,
     is_wanted: &dyn Fn(&FluxKustomization) -> bool,
 ) -> Vec<Inventory> {
-    let request = |one| is_wanted(one).then(|| delivery::request(model, one)).flatten();
+    let request = |one| is_wanted(one).then(|| delivery::request(one)).flatten();
     let mut distinct: Vec<Request> = Vec::new();
     let mut known: HashMap<Request, usize> = HashMap::new();
     let mut position = |request: Request| {

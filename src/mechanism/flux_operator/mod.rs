@@ -236,10 +236,6 @@ impl Mechanism for FluxOperator {
         held::list(writing, cluster, alerts, files, wanted)
     }
 
-    fn patch(&self, _: &Writing<'_>, _: &ClusterGate, _: usize) -> Result<Option<(String, String)>, Error> {
-        Ok(None)
-    }
-
     fn problem(&self, spec: &Spec, _: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
         let all = |kind: &'static str| objects.iter().filter(move |one| one["kind"] == kind);
         for source in &cluster.sources {
@@ -284,10 +280,6 @@ impl Mechanism for FluxOperator {
         found
     }
 
-    fn release(&self, _: &Spec, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
-        ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
-    }
-
     /// Nothing prunes it.
     fn forget(&self, _: &Spec, HeldId { kind, namespace, name }: &HeldId) -> Vec<String> {
         let of = format!("--namespace={namespace}");
@@ -311,10 +303,6 @@ impl Mechanism for FluxOperator {
         in_shell(format!("now=$(date +%s) || exit 1; failed=0; {tried}exit \"$failed\""))
     }
 
-    fn opened_until(&self, _: &Standing) -> &'static str {
-        "this one commit, and later ones wait for the window"
-    }
-
     fn stop_now(&self, standing: &Standing, reason: &str) -> Vec<String> {
         on_providers(standing, &[&format!("{RECONCILE}=disabled"), &format!("{STOP}={reason}")])
     }
@@ -329,10 +317,6 @@ impl Mechanism for FluxOperator {
 
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v> {
         left_at(observed, disabled(observed.job))
-    }
-
-    fn fails_closed(&self) -> bool {
-        true
     }
 
     fn kinds(&self) -> &'static [&'static str] {

@@ -76,10 +76,6 @@ impl Mechanism for Follow {
         files::cluster(writing, cluster, alerts, wanted)
     }
 
-    fn patch(&self, _: &Writing<'_>, _: &ClusterGate, _: usize) -> Result<Option<(String, String)>, Error> {
-        Ok(None)
-    }
-
     fn problem(&self, spec: &Spec, _: &Gates, cluster: &ClusterGate, objects: &[&Value]) -> Option<String> {
         let named = |kind: &str, name: &str| {
             objects.iter().find(|one| one["kind"] == kind && one["metadata"]["name"] == name)
@@ -159,10 +155,6 @@ impl Mechanism for Follow {
         found
     }
 
-    fn release(&self, _: &Spec, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
-        ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
-    }
-
     fn forget(&self, spec: &Spec, HeldId { name, .. }: &HeldId) -> Vec<String> {
         let of = format!("--namespace={}", spec.gate.namespace);
         ["kubectl", "delete", "configmap", name, &of, "--ignore-not-found"].map(str::to_owned).into()
@@ -186,10 +178,6 @@ impl Mechanism for Follow {
         if lines.len() == 1 { in_shell(lines.remove(0)) } else { each(lines) }
     }
 
-    fn opened_until(&self, _: &Standing) -> &'static str {
-        "this one commit, and later ones wait for the window"
-    }
-
     fn stop_now(&self, standing: &Standing, reason: &str) -> Vec<String> {
         by_hand(standing, "suspend", &format!("{STOP}={reason}"))
     }
@@ -208,10 +196,6 @@ impl Mechanism for Follow {
 
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v> {
         left_at(observed, Field::stop(observed.source))
-    }
-
-    fn fails_closed(&self) -> bool {
-        true
     }
 
     fn kinds(&self) -> &'static [&'static str] {

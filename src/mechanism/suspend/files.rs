@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::mechanism::suspend::admission;
 use crate::mechanism::suspend::command::command;
 use crate::mechanism::suspend::role::{permission, reached};
 use crate::mechanism::table;
 use crate::mechanism::{Action, ClusterGate, Files, Writing, add, join};
-use crate::spec::expand;
+use crate::spec::{Spec, expand};
 
 /// The name of the container, by which a cluster's patch finds it.
 const CONTAINER: &str = "gate";
@@ -30,7 +31,10 @@ pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
         files.push((name.to_owned(), templates.render(name, permission(spec, &usual))?));
     }
     for job in &gates.jobs {
-        let targets = gates.targets.get(&job.change_type).cloned().unwrap_or_default();
+        // kubectl and flux refuse a command without a name, at every run.
+        let Some(targets) = gates.targets.get(&job.change_type).filter(|own| !own.is_empty()) else {
+            return Err(nameless(spec, &job.name));
+        };
         let template = match job.action {
             Action::Open => &spec.layout.open_job_file,
             _ => &spec.layout.close_job_file,
@@ -45,7 +49,7 @@ pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
                 "image": spec.gate.image,
                 // What looks at a table tries again at its next tick.
                 "tries": if spec.gate.table.is_some() { 0 } else { 10 },
-                "command": command(spec, job, &targets),
+                "command": command(spec, job, targets),
             }),
         )?;
         files.push((expand(template, &[("job", &job.name)]), text));
@@ -57,6 +61,19 @@ pub fn base(writing: &Writing<'_>, wanted: &mut Files) -> Result<(), Error> {
         wanted.insert(join(&gates.base, &name)?, text);
     }
     Ok(())
+}
+
+/// Says that a job would hold back nothing.
+fn nameless(spec: &Spec, job: &str) -> Error {
+    Error::invalid(
+        Diagnostic::error(format!(
+            "CronJob {job} would name no Flux Kustomization. Each of its runs would fail"
+        ))
+        .at(Place::file(spec.path.clone()))
+        .help(
+            "take its type out\nor choose `kustomization` under `layout` so that Kubernetes takes the names",
+        ),
+    )
 }
 
 /// Adds a cluster's patches and its list.
@@ -145,4 +162,40 @@ pub fn patch(
         }),
     )?;
     Ok(Some((expand(template, &[("job", &job.name)]), text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::{GateTarget, Gates, Job};
+    use crate::path::RepoPath;
+    use crate::template::Templates;
+
+    #[test]
+    fn a_job_without_a_name_is_never_written() {
+        let path = RepoPath::parse("windows.yaml").unwrap();
+        let text = "apiVersion: gitops-windows/v1
+types: { rt: {}, rw: { window: week } }
+windows: { week: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN } }
+clusters: { edge: {} }
+";
+        let spec = crate::spec::parse(&path, text.as_bytes()).unwrap().spec;
+        let templates = Templates::new(std::collections::BTreeMap::new()).unwrap();
+        let job = |name: &str, change_type| Job { name: name.to_owned(), change_type, action: Action::Open };
+        let mut gates = Gates::new(path.clone(), vec![job("open", 1), job("open-night", 2)], Vec::new());
+        let one = GateTarget { namespace: "flux-system".to_owned(), name: "web-rw".to_owned() };
+        gates.held.insert(one.clone());
+        gates.targets.insert(1, [one.clone()].into());
+        gates.targets.insert(2, [].into());
+        let told = |gates: &Gates| {
+            let writing = Writing { spec: &spec, templates: &templates, gates, has_adopted_base: false };
+            base(&writing, &mut Files::new()).map_err(|error| error.to_string())
+        };
+        let refused = "CronJob open-night would name no Flux Kustomization. Each of its runs would fail";
+        assert_eq!(told(&gates), Err(refused.to_owned()));
+        gates.targets.remove(&2);
+        assert_eq!(told(&gates), Err(refused.to_owned()));
+        gates.targets.insert(2, [one].into());
+        assert_eq!(told(&gates), Ok(()));
+    }
 }

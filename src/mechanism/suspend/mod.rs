@@ -79,7 +79,7 @@ impl Mechanism for Suspend {
         read::read(job, namespace)
     }
 
-    fn release(&self, _: &Spec, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
+    fn release(&self, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
         ["flux", "resume", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
     }
 

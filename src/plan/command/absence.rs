@@ -1,34 +1,83 @@
 //! Why `init` finds nothing that it could divide, and what to do about it.
 
-use crate::delivery::Model;
+use std::collections::BTreeSet;
+
+use crate::delivery::{EntryPoint, Model};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::repo::flux::{holds_variable, is_yaml};
-use crate::repo::{Entry, Snapshot};
+use crate::repo::{Entry, FluxKustomization, Snapshot};
+use crate::spec::cluster_name;
 use crate::text::some;
+
+/// Says that Flux applies itself with all else.
+fn own_bootstrap(model: &Model, own: &[EntryPoint], root: &RepoPath) -> String {
+    let own = own.iter().flat_map(|entry| model.flux_of(entry));
+    let names: BTreeSet<&str> = own.map(|flux| flux.name.as_str()).collect();
+    let names: Vec<&str> = names.into_iter().collect();
+    match names.as_slice() {
+        [] => {
+            format!("all that Flux applies from {root} bootstraps Flux itself, so there is nothing to divide")
+        }
+        [name] => format!("{name} applies everything here, Flux included: a window would stop Flux too"),
+        names => format!(
+            "{} apply everything here, Flux included: a window would stop Flux too",
+            some(names, MOST_NAMES)
+        ),
+    }
+}
+
+/// Refuses a cluster whose folder has a name that the spec does not take.
+///
+/// # Errors
+///
+/// When it is so.
+pub(super) fn named(model: &Model, name: &str, root: &RepoPath) -> Result<(), Error> {
+    let Some((reason, other)) = cluster_name(name) else { return Ok(()) };
+    let own = model.delivered.all.iter().filter(|cluster| cluster.name == name);
+    let folder = own.flat_map(|cluster| &cluster.roots).map(|one| one.folder.relative_to(root)).next();
+    let folder = folder.unwrap_or_else(|| "FOLDER".to_owned());
+    Err(Error::invalid(
+        Diagnostic::error(format!("cluster name `{name}` {reason}"))
+            .help(format!("give it a name: `gitops-windows init --cluster-folder {other}={folder}`")),
+    ))
+}
 
 /// Says why no entry point of a cluster was found, with the likeliest reason as the headline.
 pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath) -> Error {
     let folders = model.graph.iter().filter(|kustomization| kustomization.folder.is_within(root)).count();
     // What `init` could divide is not there, so these bootstrap their clusters.
-    let bootstraps = !model.all_entries().is_empty();
+    let own = model.all_entries();
+    let bootstraps = !own.is_empty();
     let builds_others = model.unplaced().any(|kustomization| kustomization.path.is_none());
+    let lost: Vec<&FluxKustomization> = model.lost(snapshot).collect();
     let elsewhere = || model.unplaced().filter(|one| one.path.is_none());
     let instead = if elsewhere().all(|one| one.source_kind() == "ExternalArtifact") {
-        "mend the reasons below; copies of an ArtifactGenerator must keep their place"
+        "mend the reasons below; copies of an ArtifactGenerator must keep their place".to_owned()
     } else if elsewhere().all(|one| holds_variable(&one.effective["spec"]["path"])) {
-        "write their paths without variables\nor let Flux apply a ConfigMap of this repository that holds the values"
+        "write their paths without variables\nor let Flux apply a ConfigMap of this repository that holds the values".to_owned()
     } else {
-        "run it in the repository whose folders they name, as said below"
+        let sources: BTreeSet<String> =
+            elsewhere().map(|one| format!("{} {}", one.source_kind(), one.source_name())).collect();
+        let sources: Vec<&str> = sources.iter().map(String::as_str).collect();
+        format!("run it in the repository that {} fetches", some(&sources, MOST_NAMES))
     };
     let but = if bootstraps { ", apart from Flux's own bootstrap," } else { "" };
     let headline = match (folders, model.all_flux().len()) {
-        _ if bootstraps && !builds_others => Diagnostic::error(format!(
-            "all that Flux applies from {root} bootstraps Flux itself, so there is nothing to divide"
-        ))
-        .at(Place::file(root.clone()))
-        .help(OWN_FOLDER),
+        _ if !lost.is_empty() && !builds_others => {
+            let names: Vec<&str> = lost.iter().map(|one| one.name.as_str()).collect();
+            let most = if names.len() > MOST_NAMES + 1 { MOST_NAMES } else { names.len() };
+            Diagnostic::error(format!(
+                "the folders of {} are not in this repository, so there is nothing to divide",
+                some(&names, most)
+            ))
+            .at(lost[0].place("path"))
+            .help("correct `spec.path` of each; it is relative to the top of the source")
+        }
+        _ if bootstraps && !builds_others => {
+            Diagnostic::error(own_bootstrap(model, own, root)).at(Place::file(root.clone())).help(OWN_FOLDER)
+        }
         (_, 1..) => Diagnostic::error(format!(
             "no Flux Kustomization in {root}{but} builds a folder of this repository: nothing can be divided"
         ))

@@ -171,7 +171,7 @@ fn overlay(model: &Model, entry: &EntryPoint, gate: &Gate) -> Option<RepoPath> {
 }
 
 fn cron_jobs(renderer: &dyn Renderer, snapshot: &Snapshot, folder: &RepoPath) -> BTreeMap<String, Value> {
-    let mut results = renderer.render(snapshot, &[Request::folder(folder.clone())]);
+    let mut results = renderer.render(snapshot, &[Request::base(folder.clone())]);
     let objects: Vec<Object> = results.pop().and_then(Result::ok).unwrap_or_default();
     objects
         .into_iter()
@@ -299,22 +299,6 @@ fn remarks_on(model: &Model, gate: &Gate) -> Vec<Diagnostic> {
         }
     }
     remarks
-}
-
-/// A gated Kustomization whose manifest writes `spec.suspend`.
-pub fn suspend_in_git(kustomization: &FluxKustomization) -> Diagnostic {
-    let value = kustomization.said("suspend");
-    let effect = if value == &Value::Bool(true) {
-        "whatever applies it from Git suspends it again: the window never opens"
-    } else {
-        "whatever applies it from Git resumes it again: the window never stays closed"
-    };
-    Diagnostic::warning(format!(
-        "Flux Kustomization {} has `suspend: {value}` in Git, so {effect}",
-        kustomization.name
-    ))
-    .at(kustomization.place("suspend"))
-    .help("take the line out once nothing is suspended; the gate's jobs own the field")
 }
 
 /// What can't be taken over goes on beside the gate, and against it.

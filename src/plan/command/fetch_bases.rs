@@ -258,7 +258,7 @@ fn built_now(
     let edited: BTreeSet<RepoPath> = plan.changes.keys().filter_map(RepoPath::parent).collect();
     let affected: Vec<&RepoPath> =
         tops.iter().copied().filter(|top| !built(&graph, top).is_disjoint(&edited)).collect();
-    let requests: Vec<Request> = affected.iter().map(|top| Request::folder((*top).clone())).collect();
+    let requests: Vec<Request> = affected.iter().map(|top| Request::delivered((*top).clone())).collect();
     let results = renderer.render(after, &requests);
     let failed = affected.iter().zip(results).filter_map(|(top, result)| Some((top, result.err()?)));
     let said: Vec<Diagnostic> = failed

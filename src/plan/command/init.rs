@@ -10,9 +10,11 @@ use crate::delivery::{Known, Reason, SourceId};
 use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::plan::command::absence::nothing_found;
-use crate::plan::command::adopt::{Adopted, adopt, not_taken_over, suspend_in_git};
+use crate::plan::command::absence::{named, nothing_found};
+use crate::plan::command::adopt::{Adopted, adopt, not_taken_over};
 use crate::plan::command::free_namespace::free_namespace;
+use crate::plan::command::home::settle;
+use crate::plan::command::said_suspend::said_in_git;
 use crate::plan::command::schema_text;
 use crate::plan::command::sync::obligations;
 use crate::plan::command::window_name::window_name;
@@ -22,12 +24,10 @@ use crate::render::Renderer;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::listing::listing;
 use crate::repo::manifest::{manifests, objects};
-use crate::repo::{FluxKustomization, Kustomization, Snapshot};
+use crate::repo::{Kustomization, Snapshot};
 use crate::schedule::{CronExpr, zone};
 use crate::spec::SCHEMA_FILE;
-use crate::spec::{
-    self, AlertDef, LayoutTemplates, NewCluster, NewSpec, NewWindow, NewWindowUse, expand, write_new,
-};
+use crate::spec::{self, AlertDef, NewCluster, NewSpec, NewWindow, NewWindowUse, write_new};
 use crate::template::Templates;
 use crate::text::ranges;
 
@@ -80,8 +80,9 @@ impl InitOptions {
         for (option, text) in [("--open", &self.open), ("--close", &self.close)] {
             let Some(text) = text else { continue };
             if let Err(error) = CronExpr::parse(text) {
-                let help =
-                    "give five fields: minute, hour, day of month, month, weekday, as in '0 8 * * MON'";
+                let help = error.help.as_deref().unwrap_or(
+                    "give five fields: minute, hour, day of month, month, weekday, as in '0 8 * * MON'",
+                );
                 return Err(wrong(format!("{option} '{text}': {error}"), help));
             }
         }
@@ -249,6 +250,7 @@ fn new_spec(
         .filter(|entry| entry.role != Role::Bootstrap && !is_void(entry))
         .flat_map(|entry| entry.clusters().map(str::to_owned))
         .collect();
+    clusters.iter().try_for_each(|name| named(model, name, root))?;
     let paths = |name: &String| {
         let folders = model.known().get(name).map(Vec::as_slice).unwrap_or_default();
         folders.iter().map(|folder| folder.relative_to(root)).collect()
@@ -268,13 +270,7 @@ fn new_spec(
             ..NewCluster::default()
         })
         .collect();
-    // What Git suspends is left out of a new gate.
-    let holds = Holds::new(model, None);
-    let is_held = |one: &&FluxKustomization| {
-        !one.is_suspended() || holds.by_jobs(&one.cluster, &one.namespace, &one.name, None).is_some()
-    };
-    let written = model.all_flux().iter().filter(|one| one.said("suspend").is_boolean()).filter(is_held);
-    remarks.extend(written.map(suspend_in_git));
+    remarks.extend(said_in_git(model));
     remarks.extend(model.remarks.iter().cloned());
     // What no cluster gets goes on nowhere.
     let is_alive = |job: &&LooseJob| !model.has_flux() || model.is_taken_in(&job.place.path);
@@ -292,17 +288,7 @@ fn new_spec(
             new.set_window(window_name(&window.open, &window.close), window.clone());
             new.gate.enabled = said;
             new.gate.namespace = free_namespace(snapshot, model);
-            let home = fetched_home(model, root, &clusters, &new.layout);
-            let placed = |folder: &str| placed(&home, folder);
-            new.layout.gate = placed(&new.layout.gate);
-            new.layout.cluster_gate = placed(&new.layout.cluster_gate);
-            let is_taken_in = |cluster: &String| {
-                let folder = expand(&new.layout.cluster_gate, &[("cluster", cluster)]);
-                root.join(&folder).is_ok_and(|folder| gate::taken_in(model, cluster, &folder).is_some())
-            };
-            if !clusters.is_empty() && clusters.iter().all(is_taken_in) {
-                new.layout.cluster_gate = placed(gate::OUTSIDE);
-            }
+            settle(&mut new.layout, model, root, &clusters);
             if said {
                 // Without Flux Kustomizations in Git nobody can tell when the gated ones exist.
                 for cluster in &mut new.clusters {
@@ -322,40 +308,6 @@ fn new_spec(
         }
     }
     Ok((new, remarks, default_window))
-}
-
-/// Puts a folder of the layout below another one, unless it lies there already.
-fn placed(home: &str, folder: &str) -> String {
-    let is_there = folder.strip_prefix(home).is_some_and(|rest| rest.starts_with('/'));
-    if ["", "."].contains(&home) || is_there { folder.to_owned() } else { format!("{home}/{folder}") }
-}
-
-/// Returns the folder below which gates go, relative to that of the spec: empty, or the first around the roots of
-/// clusters in which Flux fetches the gate of each. Where there is none, the plan is refused.
-fn fetched_home(
-    model: &Model,
-    root: &RepoPath,
-    clusters: &BTreeSet<String>,
-    layout: &LayoutTemplates,
-) -> String {
-    let fits = |home: &RepoPath| {
-        let is_fetched = |cluster: &str, folder: &str| {
-            let folder = placed(&home.relative_to(root), folder);
-            let file = root.join(&folder).and_then(|folder| folder.join(FILE_NAMES[0]));
-            file.is_ok_and(|file| model.delivered.is_fetched_by(cluster, &file))
-        };
-        clusters.iter().all(|cluster| {
-            let own = expand(&layout.cluster_gate, &[("cluster", cluster)]);
-            is_fetched(cluster, &layout.gate) && is_fetched(cluster, &own)
-        })
-    };
-    let roots = model.delivered.all.iter().flat_map(|cluster| &cluster.roots).map(|one| &one.folder);
-    let around = roots.flat_map(|folder| folder.parents().chain([folder.clone()]));
-    let mut homes: Vec<RepoPath> = around.filter(|home| home.is_within(root)).collect();
-    homes.push(root.clone());
-    homes.sort_by_key(|home| (home.segments().count(), home.clone()));
-    let found = homes.into_iter().find(|home| fits(home));
-    found.filter(|home| home != root).map(|home| home.relative_to(root)).unwrap_or_default()
 }
 
 /// Takes the adopted gate's schedules, names and folders into the spec.
@@ -494,6 +446,7 @@ fn findings(model: &Model, spec: &spec::Spec) -> Found {
     let entry = |entry: &EntryPoint, cluster: &str| FoundEntry {
         path: entry.path.to_string(),
         flux: model.flux_in(entry, cluster).map(|kustomization| kustomization.name.clone()).collect(),
+        is_of_root: entry.through.as_ref().is_some_and(|root| *root != entry.path),
         holds: match (entry.role, model.graph.get(&entry.path)) {
             (Role::Gate, _) => Holding::Other("carries the gate"),
             (Role::Bootstrap, _) => Holding::Bootstrap,

@@ -29,7 +29,7 @@ pub fn retime(input: &Input<'_>, before: &Spec) -> Result<Plan, Error> {
     let all = obligations(input, &plan, &gate::Left::default())?;
     let applying: Vec<Obligation> = all.into_iter().filter(|one| !one.free.is_empty()).collect();
     let requests: Vec<Request> =
-        applying.iter().map(|one| Request::of(one.before.clone(), one.build.as_ref())).collect();
+        applying.iter().map(|one| Request::flux(one.before.clone(), &one.build)).collect();
     let results = input.renderer.render(input.snapshot, &requests);
     for (obligation, result) in applying.into_iter().zip(results) {
         let Err(error) = result else {

@@ -249,7 +249,7 @@ fn builds(builder: &Builder<'_>, model: &Model, renderer: &dyn Renderer) -> Resu
         .map(|entry| entry.path.clone())
         .filter(|path| model.graph.has(path))
         .collect();
-    let requests: Vec<Request> = paths.iter().map(|path| Request::folder(path.clone())).collect();
+    let requests: Vec<Request> = paths.iter().map(|path| Request::delivered(path.clone())).collect();
     for (path, result) in paths.iter().zip(renderer.render(builder.now(), &requests)) {
         if let Err(error) = result {
             return Err(Error::new(

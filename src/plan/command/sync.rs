@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::delivery::inventory::{Deletion, deletions, inventories};
-use crate::delivery::{Input, builds, side};
+use crate::delivery::{EntryPoint, Input, builds, counterparts, side};
 use crate::diagnostic::{Diagnostic, Place, Severity, numbered};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -92,12 +92,15 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
             inventories(input.model, input.snapshot, input.renderer),
             inventories(model, &after, input.renderer),
         );
-        let said =
-            |deletion: Deletion| Diagnostic::warning(gate::deletes(&deletion)).at(deletion.place.clone());
+        let names = counterparts(input.model, model);
+        let said = |deletion: Deletion| {
+            Diagnostic::warning(gate::deletes(input, (model, &names), &deletion)).at(deletion.place.clone())
+        };
         plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
     }
     refuse_unfetched(input.model, &plan.changes, for_people(input.spec))?;
     let next = Input { snapshot: &after, model, ..*input };
+    plan.remarks.extend(gate::opened(input, &next)?);
     plan.commands.extend(gate::released(input, &next)?);
     plan.report = Report::EntryPoints(relocation::misplaced(&next));
     Ok(plan)
@@ -289,9 +292,14 @@ pub fn obligations(input: &Input<'_>, plan: &Plan, left: &gate::Left) -> Result<
             });
         }
     }
-    for side in input.sides().keys().filter(|side| input.model.graph.has(side)) {
-        let free = gates.free(input, side);
-        found.push(Obligation { free, ..Obligation::same(side.clone()) });
+    // What is live has its own already.
+    let proven: BTreeSet<RepoPath> = found.iter().map(|one| one.before.clone()).collect();
+    let sides = input.sides();
+    let is_left = |side: &RepoPath| input.model.graph.has(side) && !proven.contains(side);
+    for (side, (whole, _)) in sides.iter().filter(|(side, _)| is_left(side)) {
+        let clusters = input.model.entry(whole).into_iter().flat_map(EntryPoint::clusters);
+        let readers = left.readers_of(clusters);
+        found.push(Obligation { free: gates.free(input, side), readers, ..Obligation::same(side.clone()) });
     }
     Ok(found)
 }

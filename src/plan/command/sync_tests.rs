@@ -123,3 +123,18 @@ fn a_cluster_with_roots_gets_no_second_gate_under_another_name() {
     let gated = synced(&files(""), &rooted("two"));
     insta::assert_snapshot!(shown(&gated, &rooted("zwei"), SyncOptions::default()));
 }
+
+/// Whether what applies the root prunes is not in Git.
+#[test]
+fn a_gate_goes_from_a_root_that_nothing_in_git_applies() {
+    let mut files = files(LIST);
+    for cluster in ["one", "two"] {
+        let sync = RepoPath::parse(&format!("clusters/{cluster}/gotk-sync.yaml")).unwrap();
+        let text = files.file(&sync).unwrap().text().unwrap().split("---\n").next().unwrap().to_owned();
+        files.insert(sync, File::new(text.into_bytes()));
+    }
+    let rooted = SPEC.replace("two: {}", "two: { roots: [clusters/two], paths: [clusters/two, apps/two] }");
+    let gone = rooted.replace("two: { ", "two: { hasGate: false, ");
+    let option = SyncOptions { allow_deletion: true, ..SyncOptions::default() };
+    insta::assert_snapshot!(shown(&synced(&files, &rooted), &gone, option));
+}

@@ -26,19 +26,9 @@ impl<'a> Builder<'a> {
         Builder { before, now: before.clone(), moves: BTreeMap::new() }
     }
 
-    /// Gives the tree that the plan began with.
-    pub fn before(&self) -> &'a Snapshot {
-        self.before
-    }
-
     /// Gives the tree with all changes so far.
     pub fn now(&self) -> &Snapshot {
         &self.now
-    }
-
-    /// Gives the tracked origin of a file that was moved.
-    pub fn moved_from(&self, path: &RepoPath) -> Option<&RepoPath> {
-        self.moves.get(path)
     }
 
     /// Gives the kustomization of a folder as it is now.

@@ -55,7 +55,7 @@ fn is_it(node: &Node, value: &ScalarText) -> bool {
     match value {
         ScalarText::Bool(value) => node.to_json() == *value,
         ScalarText::String(value) => node.to_json() == value.as_str(),
-        ScalarText::Int(_) | ScalarText::Null => false,
+        ScalarText::Int(_) => false,
     }
 }
 

@@ -111,8 +111,9 @@ pub fn not_held(input: &Input<'_>, sides: &Sides, cluster: &ClusterGate) -> Opti
         sides.contains_key(&entry.path) && graph.has(&entry.path)
             || !sides.standing(graph, &entry.path).is_empty()
     });
-    let wanted = cluster.held();
-    let missing = wanted.iter().filter(|target| is_split || cluster.whole.contains(*target));
+    let real = cluster.targets.iter().filter(|(position, _)| !cluster.without.contains(position));
+    let wanted: BTreeSet<&GateTarget> = real.flat_map(|(_, names)| names).collect();
+    let missing = wanted.iter().copied().filter(|target| is_split || cluster.whole.contains(*target));
     let missing = shown(missing.filter(|target| !holds(target)), input.spec);
     let base = &gates.first()?.base;
     if missing.is_empty() || !cluster.enabled {
@@ -139,7 +140,7 @@ pub fn effective(
     builder: &Builder<'_>,
     folder: &RepoPath,
 ) -> Result<BTreeMap<String, Value>, Error> {
-    let mut results = input.renderer.render(builder.now(), &[Request::folder(folder.clone())]);
+    let mut results = input.renderer.render(builder.now(), &[Request::delivered(folder.clone())]);
     match results.pop() {
         Some(Ok(objects)) => Ok(objects
             .into_iter()

@@ -163,6 +163,9 @@ fn possible(
     for gate in &gates.clusters {
         if let Some((target, held)) = point::astray(input, &gate.cluster, &gate.sources).first() {
             refused.insert(gate.cluster.clone(), point::waits(input, &gate.cluster, target, held));
+        } else if let Some(why) = point::opening_needed(input, gate) {
+            let help = "let `gitops-windows sync --while-open` write that, while the window is open";
+            refused.insert(gate.cluster.clone(), Error::new(ErrorKind::Unsafe, why.help(help)));
         }
     }
     if refused.is_empty() {
@@ -321,6 +324,7 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
         }
     }
     let distinct: BTreeSet<&Vec<&GateTarget>> = found.iter().map(|(_, targets)| targets).collect();
+    let holds = input.spec.gate.mechanism.holds_sources();
     let told = |message: String, is_cut: bool| {
         let all = if is_cut { " (`gitops-windows when --verbose` names all)" } else { "" };
         Diagnostic::note(format!("{message}{all} entirely: every object there has a window"))
@@ -329,7 +333,8 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
     };
     if distinct.len() > MOST_NOTES {
         let count: usize = found.iter().map(|(_, targets)| targets.len()).sum();
-        let message = format!("gates of {} clusters suspend {count} Flux Kustomizations", found.len());
+        let verb = if holds { "hold" } else { "suspend" };
+        let message = format!("gates of {} clusters {verb} {count} Flux Kustomizations", found.len());
         return vec![told(message, true)];
     }
     let note = |(cluster, targets): &(&str, Vec<&GateTarget>)| {
@@ -340,7 +345,8 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
             more => (format!(" and {more} more"), true),
         };
         let off = if input.spec.gate_enabled(cluster) { "" } else { ", once enabled," };
-        told(format!("the gate of cluster {cluster}{off} suspends {names}{more}"), is_cut)
+        let verb = if holds { "holds" } else { "suspends" };
+        told(format!("the gate of cluster {cluster}{off} {verb} {names}{more}"), is_cut)
     };
     found.iter().map(note).collect()
 }

@@ -98,7 +98,7 @@ impl Left {
     }
 }
 
-/// Says of each gate that nobody needs that it goes on closing, and the way on; but for those that have
+/// Says of each gate that nobody needs what it goes on doing, and the way on; but for those that have
 /// `left`. `idle` are the clusters of which a gate would hold back nothing.
 pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diagnostic> {
     let needless = needless(input, idle);
@@ -122,7 +122,7 @@ pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diag
         };
         let (why, other) = if is_forgotten(input, entry) {
             (
-                format!(", {}. It goes on closing", input.spec.why_ungated(&entry.cluster)),
+                format!(", {}. {}", input.spec.why_ungated(&entry.cluster), does(input, entry)),
                 kept(input.spec, &entry.cluster),
             )
         } else {
@@ -139,6 +139,14 @@ pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diag
     found.extend(scattered(input, &known, left));
     found.extend(stranded(input.model, input.snapshot, input.spec));
     found
+}
+
+/// Says what a gate does that stays: CronJobs that Git suspends close nothing.
+fn does(input: &Input<'_>, entry: &EntryPoint) -> &'static str {
+    match entry.clusters().any(|cluster| input.model.closings.closes_any(cluster)) {
+        true => "It goes on closing",
+        false => "It stays, and closes nothing",
+    }
 }
 
 /// Says the same of gates that stand among other things, but for those of the clusters that are `known`.

@@ -7,7 +7,7 @@
 //!
 //! A Namespace that waits must be one that nothing needs earlier: on a fresh cluster the API server refuses
 //! what is in it, and a gated Flux Kustomization that waits for the refused one never comes to create it.
-//! And what something earlier waits for can't be held back, so only its sides can be.
+//! And what something earlier waits for can't be held back where a gate stops dependants, so only its sides can be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ use crate::delivery::EntryPoint;
 use crate::delivery::classify::{Classified, Reason};
 use crate::delivery::{Input, Sides, Typed};
 use crate::path::RepoPath;
-use crate::plan::gate;
 use crate::plan::gate::landing::{Landing, Uses, is_namespace, waiting};
+use crate::plan::gate::{self, Carriers};
 use crate::render::Object;
 use crate::repo::flux;
 
@@ -49,9 +49,14 @@ impl Lone {
         let clusters = entries.iter().filter(|entry| found.wholes.contains_key(&entry.path));
         let clusters: BTreeSet<&str> = clusters.flat_map(|entry| entry.clusters()).collect();
         for cluster in clusters {
-            found.leave_needed(input, sides, cluster);
+            found.leave_needed(input, sides, cluster, &carriers);
         }
         found
+    }
+
+    /// Tells whether one with these objects stays whole, unless something earlier needs it.
+    pub fn may_be(input: &Input<'_>, typed: &Typed) -> bool {
+        alone(input, typed).is_some()
     }
 
     /// Gives the position of the type with which an entry point stays whole, if it does.
@@ -71,7 +76,7 @@ impl Lone {
     }
 
     /// Takes those out of which something earlier needs a Namespace, or for which it waits.
-    fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str) {
+    fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str, carriers: &Carriers) {
         let mut all: Vec<Landing<'_>> = input
             .model
             .entries_of(cluster)
@@ -80,7 +85,11 @@ impl Lone {
         // What applies another source's objects is held back by nothing.
         let others = input.model.flux_of_cluster(cluster).filter(|flux| flux.path.is_none());
         all.extend(others.map(Landing::foreign));
-        let waiting = waiting(input, &all);
+        let mut waiting = waiting(input, &all);
+        if !input.spec.gate.mechanism.stops_dependants() {
+            let carries = |one: &Landing<'_>| one.path.is_some_and(|path| carriers.contains_key(path));
+            keep_upstream(&mut waiting, (0..all.len()).filter(|index| carries(&all[*index])).collect());
+        }
         loop {
             let mut changed = false;
             for index in 0..all.len() {
@@ -107,6 +116,21 @@ impl Lone {
             }
         }
     }
+}
+
+/// Leaves of what waits for others what `needed` waits for, directly or through others: what reads a held source stops
+/// nothing else, and in a new cluster a gate and what it waits for would wait for each other.
+fn keep_upstream(waiting: &mut [BTreeSet<usize>], mut needed: BTreeSet<usize>) {
+    loop {
+        let known = needed.len();
+        needed.extend(
+            (0..waiting.len()).filter(|index| !waiting[*index].is_disjoint(&needed)).collect::<Vec<_>>(),
+        );
+        if needed.len() == known {
+            break;
+        }
+    }
+    waiting.iter_mut().for_each(|one| one.retain(|other| needed.contains(other)));
 }
 
 /// Gives the type of all objects but Namespaces, where these are of the first by the default rule alone and

@@ -1,9 +1,9 @@
 //! What clusters would delete with what the tool writes anew of a gate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::Input;
 use crate::delivery::inventory::{Deletion, deletions, inventories_of, synced};
+use crate::delivery::{Input, Model, counterparts, outside};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -20,21 +20,44 @@ use crate::repo::{FluxKustomization, Snapshot, built};
 ///
 /// When a cluster would, with what it would delete and how that is kept.
 pub fn keeps_all(input: &Input<'_>, after: &Snapshot) -> Result<(), Error> {
-    let diagnostics: Vec<Diagnostic> = losses(input, after)?.iter().map(told).collect();
+    let folders: BTreeSet<RepoPath> =
+        cluster_folders(input)?.into_iter().filter(|folder| input.snapshot.is_dir(folder)).collect();
+    let gone = gone(input, after, &folders);
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let later = input.again(after);
+    let losses = losses(input, after, &later, &folders, &gone);
+    let names = counterparts(input.model, &later);
+    let diagnostics: Vec<Diagnostic> =
+        losses.iter().map(|loss| told(input, (&later, &names), loss)).collect();
     if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }
 }
 
-/// Says what a cluster deletes.
-pub fn deletes(loss: &Deletion) -> String {
+/// A later state, with the names that clusters have there.
+type Later<'l> = (&'l Model, &'l BTreeMap<&'l str, &'l str>);
+
+/// Says what a cluster deletes, and on what that depends where Git does not say it.
+pub fn deletes(input: &Input<'_>, later: Later<'_>, loss: &Deletion) -> String {
     let contents = if loss.id.kind == "Namespace" { ", with everything that is in it" } else { "" };
-    format!("a cluster deletes {loss}{contents}")
+    let unless = match removed_outside(input.model, later, loss) {
+        Some(folder) => format!(", if {} prunes", outside(folder)),
+        None => String::new(),
+    };
+    format!("a cluster deletes {loss}{contents}{unless}")
 }
 
-fn told(loss: &Deletion) -> Diagnostic {
+fn removed_outside<'m>(model: &'m Model, later: Later<'_>, loss: &Deletion) -> Option<&'m RepoPath> {
+    let cluster = model.delivered.named(&loss.cluster).filter(|_| loss.goes)?;
+    let one = cluster.reached("", (&loss.namespace, &loss.kustomization))?;
+    cluster.removed_outside(later.0.cluster_now(later.1, &cluster.name), one)
+}
+
+fn told(input: &Input<'_>, later: Later<'_>, loss: &Deletion) -> Diagnostic {
     let id = &loss.id;
     let kind = if id.group.is_empty() { id.kind.clone() } else { format!("{}.{}", id.kind, id.group) };
     let of = if id.namespace.is_empty() { String::new() } else { format!(" --namespace {}", id.namespace) };
-    Diagnostic::error(deletes(loss)).at(loss.place.clone()).help(format!(
+    Diagnostic::error(deletes(input, later, loss)).at(loss.place.clone()).help(format!(
         "take the change of windows.yaml back; or, to keep {id}, first run `kubectl annotate {} {}{of} --field-manager=flux kustomize.toolkit.fluxcd.io/prune=disabled` against {}; `gitops-windows sync --allow-deletion` then goes on",
         kind.to_lowercase(),
         id.name,
@@ -43,13 +66,13 @@ fn told(loss: &Deletion) -> Diagnostic {
 }
 
 /// Gives the objects of gates that clusters would delete and that do not serve the gates alone.
-fn losses(input: &Input<'_>, after: &Snapshot) -> Result<Vec<Deletion>, Error> {
-    let folders: BTreeSet<RepoPath> =
-        cluster_folders(input)?.into_iter().filter(|folder| input.snapshot.is_dir(folder)).collect();
-    let gone = gone(input, after, &folders);
-    if gone.is_empty() {
-        return Ok(Vec::new());
-    }
+fn losses(
+    input: &Input<'_>,
+    after: &Snapshot,
+    later: &Model,
+    folders: &BTreeSet<RepoPath>,
+    gone: &BTreeSet<ObjectId>,
+) -> Vec<Deletion> {
     let name = |flux: &FluxKustomization| (flux.cluster.clone(), flux.namespace.clone(), flux.name.clone());
     let carries = |flux: &&FluxKustomization| {
         let reach = flux.path.as_ref().map(|path| built(&input.model.graph, path));
@@ -57,20 +80,19 @@ fn losses(input: &Input<'_>, after: &Snapshot) -> Result<Vec<Deletion>, Error> {
     };
     let carriers: BTreeSet<_> = input.model.all_flux().iter().filter(carries).map(name).collect();
     let is_carrier = |flux: &FluxKustomization| carriers.contains(&name(flux));
-    let model = input.again(after);
     let mut old = inventories_of(input.model, input.snapshot, input.renderer, &is_carrier);
     old.extend(synced(input.model, input.snapshot, input.renderer));
-    let mut new = inventories_of(&model, after, input.renderer, &is_carrier);
-    new.extend(synced(&model, after, input.renderer));
+    let mut new = inventories_of(later, after, input.renderer, &is_carrier);
+    new.extend(synced(later, after, input.renderer));
     let mut found = deletions(&old, &new);
     found.retain(|loss| gone.contains(&loss.built));
-    Ok(found)
+    found
 }
 
 /// Gives what leaves the folders of gates and does not serve the gates alone.
 fn gone(input: &Input<'_>, after: &Snapshot, folders: &BTreeSet<RepoPath>) -> BTreeSet<ObjectId> {
     let serves = |id: &ObjectId| is_of_gate(id) && id.kind != "Namespace";
-    let requests: Vec<Request> = folders.iter().cloned().map(Request::folder).collect();
+    let requests: Vec<Request> = folders.iter().cloned().map(Request::delivered).collect();
     let held = |snapshot: &Snapshot| {
         let results = input.renderer.render(snapshot, &requests).into_iter();
         let ids = |objects: Vec<Object>| -> BTreeSet<ObjectId> {

@@ -15,6 +15,8 @@ mod landing;
 mod leave;
 mod lone;
 mod loss;
+mod mixed;
+mod needed;
 mod own;
 mod point;
 mod renamed;
@@ -33,14 +35,15 @@ pub use folders::{Carriers, GateFolders, carriers, cluster_folders};
 pub use leave::{Left, kept, leave, told};
 pub(crate) use lone::Lone;
 pub use loss::{deletes, keeps_all};
+pub use needed::{Needed, needed};
 pub use own::NAME as CARRIER_NAME;
 pub use point::readers;
 pub use stranded::stranded;
 pub use tables::{Retimed, retime};
 pub use target::{OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
-pub use unbuilt::unbuilt;
-pub use upkeep::{follow, follow_late, released, sync_verified};
+pub use unbuilt::{unbuilt, unbuilt_held};
+pub use upkeep::{follow, follow_late, opened, released, sync_verified};
 pub use verify::verify;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,7 +53,9 @@ use crate::diagnostic::Place;
 use crate::error::Error;
 use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Jobs};
 use crate::path::RepoPath;
+use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::edit::prepare::{is_prepared, is_remembering};
+use crate::plan::gate::mixed::Standing;
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::{Whole, is_managed};
 
@@ -118,30 +123,45 @@ fn cluster_gate(
     jobs: &mut Jobs,
 ) -> Result<ClusterGate, Error> {
     let folder = input.spec.gate_folder(cluster)?;
-    let mut targets = BTreeMap::new();
+    let (mut targets, mut places) = (BTreeMap::new(), BTreeMap::new());
     let mut switched_on = BTreeSet::new();
     let carrier = carrier::carrier_of(input, sides, cluster, &folder).map(|entry| &entry.path);
-    let whole = Whole::of(input, sides, lone, cluster, carrier);
     let enabled = input.spec.gate_enabled(cluster);
     // What stands elsewhere is another gate.
-    let standing = if input.model.graph.has(&folder) { input.jobs_in(&folder) } else { Vec::new() };
-    for position in gated {
-        let own = jobs.all.iter().filter(|job| job.change_type == *position).map(|job| job.name.as_str());
+    let standing = match input.model.graph.has(&folder) {
+        true => input.jobs_of(cluster, &folder),
+        false => Vec::new(),
+    };
+    let of_type = |position: usize| {
+        let own = jobs.all.iter().filter(|job| job.change_type == position).map(|job| job.name.as_str());
         let own = (gated.len() > 1).then(|| own.collect::<Vec<_>>());
         let counts = |job: &&BuiltJob| own.as_ref().is_none_or(|own| own.contains(&job.name.as_str()));
-        let standing: Vec<&BuiltJob> = standing.iter().filter(counts).collect();
-        let (names, exist) = targets_of(input, sides, cluster, *position, carrier, &whole, &standing)?;
-        if enabled && exist {
+        (position, standing.iter().filter(counts).collect())
+    };
+    let standing: Standing<'_> = gated.iter().map(|position| of_type(*position)).collect();
+    let mut whole = Whole::of(input, sides, lone, cluster, carrier, &standing);
+    // A gate that people wrote for all of it is the reason to split.
+    let list = input.model.graph.get(&folder).and_then(|list| input.snapshot.file(&list.file));
+    if list.map(ownership) != Some(Ownership::Theirs) {
+        whole.left.append(&mut whole.mixed);
+    }
+    for position in gated {
+        let standing = standing.get(position).map_or(&[][..], Vec::as_slice);
+        let found = targets_of(input, sides, cluster, *position, carrier, &whole, standing)?;
+        if enabled && found.exist {
             switched_on.insert(*position);
         }
-        targets.insert(*position, names);
+        targets.insert(*position, found.names);
+        places.insert(*position, found.places);
     }
+    let is_empty = |position: &usize| targets.get(position).is_none_or(BTreeSet::is_empty);
+    let without = gated.iter().copied().filter(is_empty).collect();
     let schedules = jobs.schedules.remove(cluster).unwrap_or_default();
     let tables = jobs.tables.remove(cluster).unwrap_or_default();
     let windows = jobs.windows.remove(cluster).unwrap_or_default();
     let sources = held::sources(input, cluster, &targets, &switched_on, &jobs.all)?;
-    let (cluster, whole, left) = (cluster.to_owned(), whole.all(), whole.left);
-    Ok(ClusterGate {
+    let (cluster, held, left, needed) = (cluster.to_owned(), whole.all(), whole.left, whole.needed);
+    let mut gate = ClusterGate {
         cluster,
         folder,
         enabled,
@@ -150,13 +170,32 @@ fn cluster_gate(
         tables,
         windows,
         targets,
+        without,
         sources,
-        whole,
+        whole: held,
         left,
-    })
+        needed,
+    };
+    // kubectl and flux refuse a command without a name, and another cluster's are none of this one.
+    if !gate.is_idle() && !input.spec.gate.mechanism.holds_sources() {
+        places.retain(|position, _| gate.without.contains(position));
+        gate.targets.extend(places);
+    }
+    Ok(gate)
 }
 
-/// Gives the Flux Kustomizations of a cluster that a type's gate holds back, and whether they exist.
+/// What a type's gate holds back in a cluster.
+#[derive(Debug, Default)]
+struct Held {
+    /// Names of Flux Kustomizations.
+    names: BTreeSet<GateTarget>,
+    /// Whether they exist.
+    exist: bool,
+    /// Names that sides of what has none of this type would have.
+    places: BTreeSet<GateTarget>,
+}
+
+/// Gives the Flux Kustomizations of a cluster that a type's gate holds back.
 ///
 /// `whole` are held back as they are. `jobs` are those of the gate that stands, only the type's own where several types
 /// have some.
@@ -173,7 +212,7 @@ fn targets_of(
     carrier: Option<&RepoPath>,
     whole: &Whole,
     jobs: &[&BuiltJob],
-) -> Result<(BTreeSet<GateTarget>, bool), Error> {
+) -> Result<Held, Error> {
     let managed = input.model.entries_of(cluster).any(|entry| !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let mut entries: BTreeMap<RepoPath, GateTarget> = BTreeMap::new();
@@ -201,7 +240,13 @@ fn targets_of(
     let is_there = |entry: &&RepoPath| side_of(entry).is_some_and(|side| input.model.graph.has(&side));
     let split: BTreeSet<&RepoPath> = entries.keys().filter(is_there).collect();
     let (mut standing, mut planned) = (BTreeSet::new(), BTreeSet::new());
+    // What never gets a side holds the place of a gate where nothing else does.
+    let (mut staying, mut places) = (BTreeSet::new(), BTreeSet::new());
+    let may_come = entries.keys().any(|path| !whole.stays(path));
     for (path, target) in &entries {
+        let name = input.spec.layout.kustomization_of(&target.name, type_name);
+        let place = is_object_name(&name).then(|| GateTarget { name: name.clone(), ..target.clone() });
+        places.extend(place.clone());
         if let Some(targets) = whole.targets(path, change_type) {
             // Another cluster's may have the same path and name, in a namespace of its own.
             for kustomization in input.model.flux_at(path).filter(|flux| flux.cluster == cluster) {
@@ -213,6 +258,10 @@ fn targets_of(
             continue;
         }
         if !split.is_empty() && !split.contains(path) {
+            // What is held as a whole goes on waiting until it is divided too.
+            if !whole.is_free(path) && is_held(input, path, target, jobs.iter().copied()) {
+                standing.insert(target.clone());
+            }
             continue;
         }
         let side = side_of(path);
@@ -231,15 +280,20 @@ fn targets_of(
         if !live.is_empty() || input.model.is_suspended(path, cluster) {
             continue;
         }
-        if !whole.is_real_time(path) && is_held(input, path, target, jobs.iter().copied()) {
+        if !whole.is_free(path) && is_held(input, path, target, jobs.iter().copied()) {
             standing.insert(target.clone());
             continue;
         }
-        let name = input.spec.layout.kustomization_of(&target.name, type_name);
-        if !is_object_name(&name) {
-            return Err(no_name(&name, Place::file(path.clone())));
+        if may_come && whole.stays(path) {
+            staying.extend(place);
+            continue;
         }
-        planned.insert(GateTarget { name, ..target.clone() });
+        planned.insert(place.ok_or_else(|| no_name(&name, Place::file(path.clone())))?);
     }
-    Ok(if standing.is_empty() { (planned, !managed) } else { (standing, true) })
+    let (names, exist) = match (standing.is_empty(), planned.is_empty()) {
+        (false, _) => (standing, true),
+        (true, false) => (planned, !managed),
+        (true, true) => (staying, false),
+    };
+    Ok(Held { names, exist, places })
 }

@@ -197,14 +197,11 @@ fn changed(input: &Input<'_>, builder: &Builder<'_>, spot: &Spot<'_>, written: &
         true => input.parents(sibling).into_iter().chain(own).collect(),
         false => input.model.flux_at(folder).filter(|one| one.cluster == sibling.cluster).collect(),
     };
-    let mut requests: Vec<Request> =
-        parents.into_iter().filter_map(|one| request(input.model, one)).collect();
+    let mut requests: Vec<Request> = parents.into_iter().filter_map(request).collect();
     if requests.is_empty() && spot.is_beside() {
-        requests.extend(input.model.graph.tops(&sibling.file).into_iter().map(Request::folder));
+        requests.extend(input.model.graph.tops(&sibling.file).into_iter().map(Request::delivered));
     } else if requests.is_empty() {
-        // Flux lists by itself what lies in a root without a list.
-        let is_listed = input.model.graph.has(folder);
-        requests.push(Request::of(folder.clone(), (!is_listed).then_some(&Value::Null)));
+        requests.push(Request::delivered(folder.clone()));
     }
     let wanted = read_documents(written).ok()?.first()?.root.to_json();
     let results = input.renderer.render(builder.now(), &requests);

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::delivery::inventory::stays_without;
 use crate::delivery::{Cluster, Input, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::mechanism::{Action, ClusterGate, GateTarget, Gates, HeldSource};
 use crate::plan::edit::Builder;
 use crate::plan::gate::Late;
@@ -36,6 +36,7 @@ pub fn point(
     when: Late,
 ) -> Result<Pointed, Error> {
     let mut pointed = Pointed::default();
+    let mut refused: Vec<Diagnostic> = Vec::new();
     for gate in &gates.clusters {
         let astray = astray(input, &gate.cluster, &gate.sources);
         if let Some((target, held)) = astray.first().filter(|_| when != Late::Written) {
@@ -43,7 +44,7 @@ pub fn point(
         }
         pointed.release(input, builder, &gate.cluster, astray)?;
         for source in &gate.sources {
-            let mut late = BTreeSet::new();
+            let (mut late, mut nested) = (BTreeSet::new(), BTreeMap::<&str, BTreeSet<&str>>::new());
             for target in &source.targets {
                 let Some(flux) = of_file(input, &gate.cluster, target) else { continue };
                 let reads = |twin: &&FluxKustomization| {
@@ -61,14 +62,30 @@ pub fn point(
                     return Err(unsafe_at(text, flux.place("sourceRef"), OF_ITS_OWN));
                 }
                 let mut edited = builder.clone();
-                let is_late = edit(input, &mut edited, gate, flux, source)?
-                    && (stands(input, gate, source) || waits_for_opening(input));
+                let moves = match edit(input, &mut edited, gate, flux, source) {
+                    Ok(moves) => moves,
+                    // All is told at once; one file may be that of several clusters.
+                    Err(error) if error.kind == ErrorKind::Unsafe => {
+                        let new = error.diagnostics.into_iter().filter(|one| !refused.contains(one));
+                        refused.extend(new.collect::<Vec<_>>());
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
+                let is_late = moves && (stands(input, gate, source) || waits_for_opening(input));
                 if is_late {
                     late.insert(flux.name.as_str());
+                } else if moves && let Some(parent) = held_parent(input, gate, flux) {
+                    nested.entry(parent.name.as_str()).or_default().insert(flux.name.as_str());
                 }
                 if !is_late || when != Late::Left {
                     *builder = edited;
                 }
+            }
+            for (parent, names) in nested {
+                let names: Vec<&str> = names.into_iter().collect();
+                let told = unheld(input, gate, parent, &names.join(", "), source);
+                pointed.late.push((gate.cluster.clone(), told));
             }
             let late: Vec<&str> = late.into_iter().collect();
             if !late.is_empty() && when == Late::Left {
@@ -104,6 +121,9 @@ pub fn point(
             }
         }
         pointed.turned.extend(impatient(input, gate, input.spec.gate.tick()));
+    }
+    if !refused.is_empty() {
+        return Err(Error { kind: ErrorKind::Unsafe, diagnostics: refused });
     }
     if when == Late::Written {
         forgotten(input, builder, &mut pointed)?;
@@ -184,6 +204,52 @@ fn stands(input: &Input<'_>, gate: &ClusterGate, source: &HeldSource) -> bool {
     input.model.delivered.named(&gate.cluster).is_some_and(|own| {
         let (namespace, name) = (source.namespace.clone(), source.name.clone());
         own.is_held(&SourceId { kind: source.kind.as_str().to_owned(), namespace, name })
+    })
+}
+
+/// Returns a gated Flux Kustomization that applies another one, where nothing else applies that: what it brings lands at
+/// its opening.
+fn held_parent<'a>(
+    input: &Input<'a>,
+    gate: &ClusterGate,
+    flux: &FluxKustomization,
+) -> Option<&'a FluxKustomization> {
+    let is_held = |parent: &&FluxKustomization| {
+        let target = GateTarget::of(input, parent);
+        gate.sources.iter().any(|source| source.targets.contains(&target))
+    };
+    let parents = input.parents(flux);
+    parents.first().copied().filter(|_| parents.iter().all(is_held))
+}
+
+/// Says that something goes on reading what lands at once until what brings it has opened, while no job suspends it.
+fn unheld(
+    input: &Input<'_>,
+    gate: &ClusterGate,
+    parent: &str,
+    names: &str,
+    source: &HeldSource,
+) -> Diagnostic {
+    let text = format!(
+        "{names} of cluster {} will read {} {} once gated {parent} has applied that. Until the opening nothing makes it wait",
+        gate.cluster,
+        source.kind.as_str(),
+        source.name
+    );
+    Diagnostic::warning(text)
+        .at(Place::file(input.spec.path.clone()))
+        .help("let this reach the cluster while the window is open")
+}
+
+/// Returns why a gate can't hold all that it is to hold before its opening: something gated brings some of it.
+pub fn opening_needed(input: &Input<'_>, gate: &ClusterGate) -> Option<Diagnostic> {
+    let all = gate.sources.iter().filter(|source| !stands(input, gate, source));
+    let mut all = all.flat_map(|source| source.targets.iter().map(move |target| (source, target)));
+    all.find_map(|(source, target)| {
+        let flux = of_file(input, &gate.cluster, target)?;
+        let moves = flux.spec("sourceRef")["name"] != source.name.as_str();
+        let parent = held_parent(input, gate, flux).filter(|_| moves)?;
+        Some(unheld(input, gate, &parent.name, &flux.name, source))
     })
 }
 

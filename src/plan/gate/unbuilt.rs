@@ -6,6 +6,7 @@ use crate::delivery::Input;
 use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::problem::is_remote;
@@ -26,6 +27,27 @@ const UNKNOWN: &str = "until then the targets of the cluster's gate are unknown"
 ///
 /// When one would: each entry point that does not build, once.
 pub fn unbuilt(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
+    unbuilt_of(input, builder, &|_, _| true)
+}
+
+/// As [`unbuilt`], of what the gates hold back so far: what they never held takes nothing from them.
+///
+/// # Errors
+///
+/// As [`unbuilt`].
+pub fn unbuilt_held(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
+    let closings = &input.model.closings;
+    unbuilt_of(input, builder, &|entry, cluster| {
+        let mut own = input.model.flux_in(entry, cluster);
+        own.any(|flux| closings.running(cluster, &GateTarget::of(input, flux)).is_some())
+    })
+}
+
+fn unbuilt_of(
+    input: &Input<'_>,
+    builder: &Builder<'_>,
+    is_meant: &dyn Fn(&EntryPoint, &str) -> bool,
+) -> Result<(), Error> {
     let base = input.spec.gate_base()?;
     let changes = builder.finish().changes;
     if changes.is_empty() {
@@ -37,7 +59,7 @@ pub fn unbuilt(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
         if !changes.keys().any(|path| path.is_within(&own) || path.is_within(&base)) {
             continue;
         }
-        for entry in input.model.entries_of(cluster) {
+        for entry in input.model.entries_of(cluster).filter(|entry| is_meant(entry, cluster)) {
             let Some(diagnostic) = reason(input, entry, cluster) else { continue };
             if !broken.iter().any(|other| other.place == diagnostic.place) {
                 broken.push(diagnostic);

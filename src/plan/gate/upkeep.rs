@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::{Closings, Input};
+use crate::delivery::{Closings, Input, Model};
+use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::mechanism::{GateTarget, HeldId};
 use crate::plan::Command;
 use crate::plan::edit::Builder;
-use crate::plan::gate::{Late, Leftover, keeps_all, sync, verify};
+use crate::plan::gate::{Late, Leftover, keeps_all, sync, unbuilt_held, verify};
+use crate::repo::FluxKustomization;
 use crate::spec::MechanismName;
 use crate::template::Templates;
 
@@ -38,8 +40,9 @@ fn sync_late(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>
 ///
 /// # Errors
 ///
-/// When a gate can't be brought up to date, or would not do what the spec says, when a cluster would
-/// delete what does not serve the gate alone, and when something must wait for a window.
+/// When a gate can't be brought up to date, or would not do what the spec says, when the gate of a cluster would change and
+/// something that it holds back does not build, when a cluster would delete what does not serve the gate alone, and when
+/// something must wait for a window.
 pub fn follow(
     input: &Input<'_>,
     templates: &Templates,
@@ -68,8 +71,46 @@ pub fn follow_late(
     let model = input.again(&after);
     let next = Input { snapshot: &after, model: &model, ..*input };
     let leftover = sync_late(&next, templates, builder)?;
+    unbuilt_held(input, builder)?;
     keeps_all(input, builder.now())?;
     Ok(leftover)
+}
+
+/// Says what jobs close so far and close no more in `next`, where a gate stands still that is not switched off.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+pub fn opened(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Diagnostic>, Error> {
+    let mut found = Vec::new();
+    for cluster in input.spec.clusters.keys() {
+        if next.gate_of(cluster)?.is_none() || !input.spec.gate_enabled(cluster) {
+            continue;
+        }
+        for flux in next.model.flux_of_cluster(cluster).filter(|flux| is_released(input, next, cluster, flux))
+        {
+            let entry = flux.path.as_ref().and_then(|path| next.model.entry(path));
+            let typed = entry.and_then(|entry| next.typed_entry(next.snapshot, entry).ok());
+            let objects = match typed.map(|typed| typed.objects.len()) {
+                None => "its objects land".to_owned(),
+                Some(1) => "its object lands".to_owned(),
+                Some(count) => format!("its {count} objects land"),
+            };
+            let name = GateTarget::of(next, flux).shown(input.spec);
+            let text = format!(
+                "Flux Kustomization {name} of cluster {cluster} waits for no window any more. From now on {objects} at once"
+            );
+            found.push(Diagnostic::warning(text).at(flux.place("path")));
+        }
+    }
+    Ok(found)
+}
+
+/// Tells whether a job closes a Flux Kustomization of a cluster so far, and none in `next`.
+fn is_released(input: &Input<'_>, next: &Input<'_>, cluster: &str, flux: &FluxKustomization) -> bool {
+    let target = GateTarget::of(next, flux);
+    let closes = |model: &Model| model.closings.running(cluster, &target).is_some();
+    closes(input.model) && !closes(next.model)
 }
 
 /// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands
@@ -83,10 +124,9 @@ pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Err
     let (now, then) = (&input.model.closings, &next.model.closings);
     let released = |cluster: &String| {
         let own = next.model.flux_of_cluster(cluster);
-        let released = own.map(|flux| GateTarget::of(next, flux)).filter(|target| {
-            now.running(cluster, target).is_some() && then.running(cluster, target).is_none()
-        });
-        released.map(|target| Command::release(&target, input.spec, cluster)).collect::<Vec<_>>()
+        let released = own.filter(|flux| is_released(input, next, cluster, flux));
+        let command = |flux| Command::release(&GateTarget::of(next, flux), input.spec, cluster);
+        released.map(command).collect::<Vec<_>>()
     };
     let mut found = Vec::new();
     for cluster in input.spec.clusters.keys() {

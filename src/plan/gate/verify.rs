@@ -24,14 +24,14 @@ pub fn verify(input: &Input<'_>, gates: Option<&Gates>, builder: &Builder<'_>) -
     let active = || gates.clusters.iter().filter(|cluster| !cluster.is_idle());
     let folders = active().map(|cluster| &cluster.folder);
     let standing = folders.filter(|folder| matches!(builder.kustomization(folder), Ok(Some(_))));
-    let requests: Vec<Request> = standing.cloned().map(Request::folder).collect();
+    let requests: Vec<Request> = standing.cloned().map(Request::delivered).collect();
     input.renderer.prepare(builder.now(), &requests);
     let mut wrong = Vec::new();
     for cluster in active() {
         if !matches!(builder.kustomization(&cluster.folder), Ok(Some(_))) {
             continue;
         }
-        let mut results = input.renderer.render(builder.now(), &[Request::folder(cluster.folder.clone())]);
+        let mut results = input.renderer.render(builder.now(), &[Request::delivered(cluster.folder.clone())]);
         let problem = match results.pop() {
             Some(Ok(objects)) => {
                 let ours = !adopted::is_adopted(builder, &cluster.folder)

@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::mechanism::{GateTarget, shown};
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
+use crate::plan::gate::mixed::{self, Standing};
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::{OutOfReach, out_of_reach, own};
 use crate::plan::problem::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
@@ -21,8 +22,16 @@ pub struct Whole {
     entries: BTreeMap<RepoPath, (usize, BTreeSet<GateTarget>)>,
     /// Those of which no object has a window.
     real_time: BTreeSet<RepoPath>,
+    /// Those that apply Flux Kustomizations, so that no split divides them.
+    parents: BTreeSet<RepoPath>,
+    /// Those that something else needs, which does not wait.
+    let_go: BTreeSet<RepoPath>,
     /// What could have been held back and is not.
     pub left: Vec<Diagnostic>,
+    /// What is held back although objects of another type are in it.
+    pub mixed: Vec<Diagnostic>,
+    /// What is left since something that does not wait depends on it, with that.
+    pub needed: BTreeMap<GateTarget, GateTarget>,
 }
 
 impl Whole {
@@ -30,13 +39,15 @@ impl Whole {
     ///
     /// Left out is what something real-time depends on, directly or through others, where the mechanism
     /// [stops dependants](crate::spec::MechanismName::stops_dependants); in any case, what the gate's `carrier` depends
-    /// on: in a new cluster each would wait for the other.
+    /// on: in a new cluster each would wait for the other. What the jobs of the gate that stands hold back stays where an
+    /// object of another type has come.
     pub fn of(
         input: &Input<'_>,
         sides: &Sides,
         lone: &Lone,
         cluster: &str,
         carrier: Option<&RepoPath>,
+        standing: &Standing<'_>,
     ) -> Whole {
         let mut whole = Whole::default();
         let managed = is_managed(input, cluster);
@@ -68,6 +79,7 @@ impl Whole {
                 }
             };
             if parent::reason(input.model, &typed.objects).is_some() {
+                whole.parents.insert(entry.path.clone());
                 continue;
             }
             let present = typed.present();
@@ -75,6 +87,14 @@ impl Whole {
                 && present.iter().all(|position| input.spec.types[*position].is_real_time())
             {
                 whole.real_time.insert(entry.path.clone());
+            }
+            if present.iter().any(|position| !input.spec.types[*position].is_real_time())
+                && present.len() > 1
+                && let Some(held) = mixed::held(input, entry, cluster, standing)
+            {
+                whole.mixed.extend(mixed::told(input, entry, cluster, &typed, &held));
+                whole.entries.insert(entry.path.clone(), held);
+                continue;
             }
             if present.len() > 1 && is_held_alone(input, entry, cluster) {
                 whole.left.push(mixed(input, entry, cluster));
@@ -113,6 +133,16 @@ impl Whole {
         self.real_time.contains(path)
     }
 
+    /// Tells whether no gate holds back a path as a whole, although one may have so far.
+    pub fn is_free(&self, path: &RepoPath) -> bool {
+        self.is_real_time(path) || self.let_go.contains(path)
+    }
+
+    /// Tells whether nothing will ever divide a path: it gets no sides.
+    pub fn stays(&self, path: &RepoPath) -> bool {
+        self.is_real_time(path) || self.parents.contains(path)
+    }
+
     /// Gives all that is held back.
     pub fn all(&self) -> BTreeSet<GateTarget> {
         self.entries.values().flat_map(|(_, targets)| targets).cloned().collect()
@@ -140,12 +170,20 @@ impl Whole {
                 Some((*flux, waits_for_held(input, flux, &held)?))
             });
             let Some((flux, (needed, place))) = found else { return };
-            self.entries.retain(|_, (_, targets)| !targets.contains(&needed));
-            let needed = needed.shown(input.spec);
+            let let_go = self.entries.extract_if(.., |_, (_, targets)| targets.contains(&needed));
+            self.let_go.extend(let_go.map(|(path, _)| path));
+            let dependant = GateTarget::of(input, flux);
+            self.needed.insert(needed.clone(), dependant.clone());
+            let (needed, dependant) = (needed.shown(input.spec), dependant.shown(input.spec));
+            let is_real_time = flux.path.as_ref().is_none_or(|path| {
+                let side = sides.get(path).map(|(_, position)| input.spec.types[*position].is_real_time());
+                side.unwrap_or_else(|| self.is_real_time(path))
+            });
+            let word = if is_real_time { "real-time " } else { "" };
+            let waits = if is_real_time { "" } else { ", which waits for no window" };
             self.left.push(
                 Diagnostic::warning(format!(
-                    "no gate suspends Flux Kustomization {needed} of cluster {cluster}, as real-time {} depends on it. Its changes land at once, although all of its objects have a window",
-                    flux.name
+                    "no gate suspends Flux Kustomization {needed} of cluster {cluster}, as {word}{dependant} depends on it{waits}. Its changes land at once, although all of its objects have a window"
                 ))
                 .at(place)
                 .help(format!("remove {needed} from its `dependsOn`\nor give all of its objects a window too{or_hold}")),
@@ -258,8 +296,9 @@ fn unknown(
     };
     let mut own = input.model.flux_in(entry, cluster).peekable();
     let stays = !is_remote(message) && own.peek().is_some() && own.all(is_held);
-    let told =
-        |gate: &str| format!("{} of cluster {cluster} does not build, and {gate}: {message}", entry.path);
+    // Flux builds what needs the network.
+    let why = if is_remote(message) { "is not read, as it needs the network" } else { "does not build" };
+    let told = |gate: &str| format!("{} of cluster {cluster} {why}, and {gate}: {message}", entry.path);
     let told = match stays {
         true => Diagnostic::note(told("its gate stays as it is")),
         false => Diagnostic::warning(told("no gate suspends it")).code(UNKNOWN),
@@ -288,7 +327,7 @@ fn is_split(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
 
 /// Gives an entry point's Flux Kustomizations in a cluster, as they are or would be, but for those that Git suspends:
 /// an opening would resume them.
-fn targets(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> BTreeSet<GateTarget> {
+pub(super) fn targets(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> BTreeSet<GateTarget> {
     let mut own = input.model.flux_in(entry, cluster).peekable();
     if own.peek().is_none() {
         return BTreeSet::from([GateTarget::of_entry(input, entry, cluster)]);

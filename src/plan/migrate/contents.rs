@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::render::Object;
 use crate::repo::manifest::ObjectId;
+use crate::repo::secret;
 
 /// What every value that SOPS encrypted begins with.
 const ENCRYPTED: &str = "ENC[AES256_GCM,";
@@ -12,7 +13,7 @@ const ENCRYPTED: &str = "ENC[AES256_GCM,";
 /// file, which kustomize has then encoded once more (kustomize-controller, `DecryptSources`).
 pub fn is_encrypted(object: &Object) -> bool {
     let value = &object.value;
-    value.get("sops").is_some_and(Value::is_object)
+    secret::is_encrypted(value)
         || any_text(value, &|text| {
             text.contains(ENCRYPTED) || decoded(text).is_some_and(|text| text.contains(ENCRYPTED))
         })

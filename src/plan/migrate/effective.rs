@@ -17,8 +17,8 @@ use crate::plan::migrate::moving::{Move, heir_name};
 use crate::plan::migrate::patch::{setting, spelt};
 use crate::plan::problem::Problem;
 use crate::render::Request;
+use crate::repo::field::CHANGING;
 use crate::repo::flux;
-use crate::repo::kustomization::CHANGING;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Kustomization, Reference, Target, built};
 use crate::text::some;
@@ -198,7 +198,7 @@ fn unknown(input: &Input<'_>, old: &FluxKustomization, parents: &Parents<'_>) ->
 fn by_lists(input: &Input<'_>, old: &FluxKustomization, names: &[String]) -> Option<Kept> {
     let mut tops = input.model.graph.tops(&old.file);
     tops.retain(|top| may_change_below(input, top));
-    let requests: Vec<Request> = tops.iter().map(|top| Request::folder(top.clone())).collect();
+    let requests: Vec<Request> = tops.iter().map(|top| Request::delivered(top.clone())).collect();
     let results = input.renderer.render(input.snapshot, &requests);
     tops.iter().zip(results).find_map(|(top, result)| match result {
         Ok(objects) => objects.iter().find_map(|object| {

@@ -120,7 +120,7 @@ fn is_unused(graph: &Graph, found: &Kustomization) -> bool {
 /// Tells whether the sides hold all that the old entry point does.
 fn is_covered(input: &Input<'_>, one: &Move<'_>) -> bool {
     let folders: Vec<&RepoPath> = std::iter::once(&one.whole).chain(one.sides.values()).collect();
-    let requests: Vec<Request> = folders.iter().map(|folder| Request::folder((*folder).clone())).collect();
+    let requests: Vec<Request> = folders.iter().map(|folder| Request::delivered((*folder).clone())).collect();
     let results = input.renderer.render(input.snapshot, &requests);
     let Some((Ok(whole), sides)) = results.split_first() else { return false };
     let ids: BTreeSet<_> =

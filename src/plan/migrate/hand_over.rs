@@ -17,6 +17,7 @@ use crate::plan::migrate::depends::{Succession, may_wait};
 use crate::plan::migrate::heir::{Dependency, Heir};
 use crate::plan::migrate::lists::Lists;
 use crate::plan::migrate::moving::{Move, heir_name};
+use crate::plan::migrate::note::Note;
 use crate::plan::migrate::patch::follow;
 use crate::plan::migrate::place::{find, succeed};
 use crate::plan::migrate::reader;
@@ -41,7 +42,7 @@ pub fn hand_over(
     one: &Move<'_>,
     succession: &Succession,
     rewritten: &mut Vec<Rewritten>,
-) -> Result<Vec<String>, Problem> {
+) -> Result<Vec<Note>, Problem> {
     let stays = one.rest.as_ref().and_then(|rest| rest.text.as_ref());
     if stays.is_some()
         && let Some(stop) = reader::stop(input, &one.whole)
@@ -66,11 +67,12 @@ pub fn hand_over(
             let name = heir_name(input, &old.name, *position);
             free(input, one, old, &name)?;
             let (mut depends_on, lost) = succession.depends_on(input, old, Some(*position), true);
-            notes.extend(lost.iter().map(|lost| {
-                format!(
-                    "{name} no longer depends on {lost}, as {} did. {lost} waits for a window, {name} does not",
-                    old.name
-                )
+            notes.extend(lost.iter().map(|lost| Note::Change {
+                clusters: vec![one.cluster.clone()],
+                subject: format!("Flux Kustomization {name}"),
+                fact: format!("`dependsOn` without {lost}, which {} has", old.name),
+                why: Some(format!("{lost} waits for a window, {name} does not")),
+                is_usual: false,
             }));
             for earlier in one.sides.keys().filter(|earlier| *earlier < position) {
                 if may_wait(input, &one.cluster, Some(*position), *earlier) {
@@ -115,7 +117,7 @@ fn held_at_source(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) ->
     Err(Problem::lasting(
         format!("Flux Kustomization {} reads held source {}, and so would its successors", old.name, id.name),
         format!(
-            "in an open window let it read {} again, and let that reach the cluster, then go on",
+            "while the window is open, write `name: {}` into its `sourceRef`, and commit that\nwait until the cluster has applied it: from then on its changes land at once\nrun this again, then `gitops-windows migrate`, with --while-open where a step needs an open window",
             live.name
         ),
         old.place("sourceRef"),
@@ -166,14 +168,11 @@ fn still_held(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Res
 
 /// Renders what each side applies, as the old Flux Kustomization would build it.
 fn contents(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Result<Vec<Vec<Object>>, Problem> {
-    let own = build(input.model, &one.whole, &old.effective["spec"]);
+    let own = build(old);
     let requests: Vec<Request> = one
         .sides
         .values()
-        .map(|side| {
-            let flux = own.as_ref().map(|own| rebuilt(own, &one.whole, side));
-            Request::of(side.clone(), flux.as_ref())
-        })
+        .map(|side| Request::flux(side.clone(), &rebuilt(&own, &one.whole, side)))
         .collect();
     let results = input.renderer.render(input.snapshot, &requests);
     results

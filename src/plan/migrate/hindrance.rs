@@ -17,10 +17,14 @@ use crate::plan::migrate::{effective, held, unequal};
 use crate::plan::problem::{Nature, Problem};
 
 /// Gives the entry points among these whose hand-over nothing but an edit by hand would let go on,
-/// each with what is in the way: tried with the code that would do it.
-pub fn hindered(input: &Input<'_>, wholes: &BTreeSet<RepoPath>) -> BTreeMap<RepoPath, Problem> {
+/// each with what is in the way: tried with the code that would do it. `refused` are those that can't be divided.
+pub fn hindered(
+    input: &Input<'_>,
+    wholes: &BTreeSet<RepoPath>,
+    refused: &BTreeSet<RepoPath>,
+) -> BTreeMap<RepoPath, Problem> {
     let mut active: Vec<Move<'_>> = moves(input);
-    let mut hindered = unequal::problems(input, &active);
+    let mut hindered = unequal::problems(input, &active, refused);
     hindered.retain(|whole, _| wholes.contains(whole));
     active.retain(|one| wholes.contains(&one.whole));
     hindered.extend(active.iter().filter_map(|one| Some((one.whole.clone(), stuck(one)?))));

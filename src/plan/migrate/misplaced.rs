@@ -33,7 +33,7 @@ pub struct Misplaced {
 /// What does not build or fits nowhere is left to those who report that.
 pub fn misplaced_in(input: &Input<'_>, all: &Sides, carriers: &Carriers, whole: &RepoPath) -> Vec<Misplaced> {
     let sides = all.standing(&input.model.graph, whole);
-    let requests: Vec<Request> = sides.keys().cloned().map(Request::folder).collect();
+    let requests: Vec<Request> = sides.keys().cloned().map(Request::delivered).collect();
     let results = input.renderer.render(input.snapshot, &requests);
     let gates = gates_on(input, carriers, &sides);
     let mut found = Vec::new();
@@ -52,7 +52,7 @@ pub fn misplaced_in(input: &Input<'_>, all: &Sides, carriers: &Carriers, whole: 
 
 /// Gives the objects of the gates that sides carry, which rules say nothing about.
 fn gates_on(input: &Input<'_>, carriers: &Carriers, sides: &BTreeMap<RepoPath, usize>) -> BTreeSet<ObjectId> {
-    let requests = sides.keys().filter_map(|side| carriers.get(side).cloned()).map(Request::folder);
+    let requests = sides.keys().filter_map(|side| carriers.get(side).cloned()).map(Request::delivered);
     let results = input.renderer.render(input.snapshot, &requests.collect::<Vec<_>>());
     results.into_iter().flatten().flatten().map(|object| ObjectId::of(&object.value)).collect()
 }

@@ -18,6 +18,7 @@ mod hindrance;
 mod lists;
 pub(crate) mod misplaced;
 mod moving;
+mod note;
 mod part;
 mod patch;
 mod place;
@@ -131,7 +132,8 @@ pub fn migrate(
         Some(EntryOutcome::new(&one.cluster, &one.whole).refused(problem.clone()))
     };
     plan.report = Report::Migrate {
-        standings: found.iter().map(|one| one.standing(input)).collect(),
+        standings: found.iter().map(|one| one.standing(input, stopped.contains_key(&one.key()))).collect(),
+        beside: plan.report.beside().to_vec(),
         refused: found.iter().filter_map(refused).collect(),
     };
     Ok(plan)

@@ -33,13 +33,14 @@ pub struct Move<'a> {
 }
 
 impl<'a> Move<'a> {
-    /// Gives what people are told.
-    pub fn standing(&self, input: &Input<'_>) -> Standing {
+    /// Gives what people are told, given whether its next step is refused.
+    pub fn standing(&self, input: &Input<'_>, is_refused: bool) -> Standing {
         let name = |position: &usize| input.spec.types[*position].name.value.clone();
         Standing {
             cluster: self.cluster.clone(),
             entry: self.whole.clone(),
             stage: self.stage.clone(),
+            is_refused,
             old: self.old.iter().map(|one| one.name.clone()).collect(),
             new: self
                 .new

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::delivery::Input;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::plan::problem::Problem;
+use crate::plan::problem::{OF_ITS_OWN, Problem};
 use crate::repo::flux::GROUP;
 use crate::repo::{File, FluxKustomization, Kustomization, built};
 use crate::yaml::{Node, read_documents};
@@ -119,7 +119,7 @@ impl Patch {
 ///
 /// # Errors
 ///
-/// When a patch is for the old one alone, or something puts a prefix or a suffix to its name: gates and
+/// When a patch is for the old one alone or sets its path, or something puts a prefix or a suffix to its name: gates and
 /// `dependsOn` name what stands in the files.
 pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<(), Problem> {
     let above = input.parents(old);
@@ -128,6 +128,26 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
     }
     let patches = patches(input, old, &above);
     for patch in patches.iter().filter(|one| one.may_be_for(old, &old.name)) {
+        if patch.sets("path") {
+            // Extended to the successors, it would give both the old folder.
+            let place = patch.place(false);
+            let mut alike = input.model.flux_in_file(&old.file).iter().filter(|one| one.is_written_as(old));
+            let remedy = match alike.any(|one| one.path != old.path) {
+                true => OF_ITS_OWN.to_owned(),
+                false => {
+                    format!("write the path into {} and take it out of the patch\nor {OF_ITS_OWN}", old.file)
+                }
+            };
+            return Err(Problem::lasting(
+                format!(
+                    "the patch in {} sets the path of {}. Each successor needs its own",
+                    spelt(&place),
+                    old.name
+                ),
+                remedy,
+                place,
+            ));
+        }
         let says = patch.message();
         let reaches =
             |heir: &str| patches.iter().any(|other| other.may_be_for(old, heir) && other.message() == says);

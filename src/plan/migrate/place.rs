@@ -83,14 +83,20 @@ fn replace_document(text: &str, index: usize, new: &[&str], stays: bool) -> Resu
     for (position, document) in documents.iter().enumerate() {
         let own = cut_documents(text, &[position])?;
         let pieces: Vec<&str> = match position == index {
-            true => stays.then_some(own.as_str()).into_iter().chain(new.iter().copied()).collect(),
+            true => {
+                let mut pieces = new.to_vec();
+                // What stands before the first mark of the old one is said once.
+                pieces.iter_mut().skip(usize::from(!stays)).for_each(|piece| *piece = from_mark(piece));
+                stays.then_some(own.as_str()).into_iter().chain(pieces).collect()
+            }
             false => vec![&text[document.whole.clone()]],
         };
         for piece in pieces {
             if !out.is_empty() && !out.ends_with('\n') {
                 out.push_str(line_break);
             }
-            if !out.is_empty() && !piece.starts_with("---") && !piece.starts_with('%') {
+            let is_marked = from_mark(piece).starts_with("---") || piece.starts_with('%');
+            if !out.is_empty() && !is_marked {
                 out.push_str("---");
                 out.push_str(line_break);
             }
@@ -114,6 +120,21 @@ fn replace_document(text: &str, index: usize, new: &[&str], stays: bool) -> Resu
     }
 }
 
+/// Returns a document without the comments before its `---`, where it has one.
+fn from_mark(piece: &str) -> &str {
+    let mut at = 0;
+    for line in piece.split_inclusive('\n') {
+        if line.starts_with("---") {
+            return &piece[at..];
+        }
+        if !line.trim().is_empty() && !line.trim_start().starts_with('#') {
+            break;
+        }
+        at += line.len();
+    }
+    piece
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,5 +155,10 @@ mod tests {
             replace_document("a: 1\n---\nb: 2\n", 0, &["c: 1\n"], false).unwrap(),
             "c: 1\n---\nb: 2\n"
         );
+        let text = "# old\n---\na: 1\n---\nb: 2\n";
+        let cut = replace_document(text, 0, &["# old\n---\na: 3\n", "# old\n---\na: 4\n"], false);
+        assert_eq!(cut.unwrap(), "# old\n---\na: 3\n---\na: 4\n---\nb: 2\n");
+        let cut = replace_document(text, 0, &["# old\n---\na: 3\n"], true);
+        assert_eq!(cut.unwrap(), "# old\n---\na: 1\n---\na: 3\n---\nb: 2\n");
     }
 }

@@ -47,7 +47,7 @@ pub fn rest(input: &Input<'_>, entry: &EntryPoint) -> Result<Rest, String> {
     let mut trial = builder;
     trial.put(&kustomization.file, &text);
     // An app that builds to nothing needs nobody to apply it.
-    let empty = match input.renderer.render(trial.now(), &[Request::folder(entry.path.clone())]).pop() {
+    let empty = match input.renderer.render(trial.now(), &[Request::delivered(entry.path.clone())]).pop() {
         Some(Ok(objects)) => objects.is_empty(),
         Some(Err(error)) => {
             return Err(format!("{} would not build without its divided apps: {error}", entry.path));

@@ -13,7 +13,7 @@ use crate::plan::migrate::moving::{Key, Move};
 use crate::plan::migrate::steps::steps;
 use crate::plan::migrate::{MigrateOptions, behind, since, verify};
 use crate::plan::problem::Problem;
-use crate::plan::{Plan, Stage, for_people, gate, refuse_unfetched};
+use crate::plan::{Plan, Report, Stage, for_people, gate, refuse_unfetched};
 use crate::proof::Obligation;
 use crate::template::Templates;
 
@@ -87,7 +87,14 @@ impl Round<'_> {
         refuse_unfetched(input.model, &plan.changes, for_people(input.spec))?;
         plan.remarks.extend(active.iter().flat_map(|one| behind::left_behind(input, one, before)));
         plan.remarks.extend(allowed(deletions(before, &after), options)?);
-        plan.remarks.extend(notes.into_iter().map(Diagnostic::note));
+        let mut beside = Vec::new();
+        for note in notes {
+            match note.beside() {
+                Ok(told) => beside.extend(told),
+                Err(text) => plan.remarks.push(Diagnostic::note(text)),
+            }
+        }
+        plan.report = Report::Migrate { standings: Vec::new(), beside, refused: Vec::new() };
         plan.remarks.extend(gates.turned);
         plan.obligations = obligations(input, &plan, active);
         for obligation in &mut plan.obligations {

@@ -10,6 +10,7 @@ use crate::plan::edit::prepare::prepare;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::lists::Lists;
 use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::note::Note;
 use crate::plan::migrate::rewritten::Rewritten;
 use crate::plan::migrate::waiters::rewrite_waiters;
 use crate::plan::migrate::{finish, hand_over, place, watcher};
@@ -42,7 +43,7 @@ pub fn steps(
     active: &[&Move<'_>],
     succession: &Succession,
     rewritten: &mut Vec<Rewritten>,
-) -> Result<Vec<String>, Halt> {
+) -> Result<Vec<Note>, Halt> {
     let mut notes = Vec::new();
     let stop = |of: &Move<'_>, problem| Halt {
         cluster: of.cluster.clone(),
@@ -114,7 +115,7 @@ fn documents(
     one: &Move<'_>,
     succession: &Succession,
     rewritten: &mut Vec<Rewritten>,
-) -> Result<Vec<String>, Problem> {
+) -> Result<Vec<Note>, Problem> {
     match one.stage {
         Stage::Unprepared => {
             for old in &one.old {

@@ -20,6 +20,6 @@ pub fn standing<'a>(
 ) -> Option<&'a FluxKustomization> {
     let several = one.new.get(&position)?;
     let named = several.iter().find(|found| found.name == heir_name(input, &old.name, position));
-    let other = || several.iter().find(|found| takes_over(input, one, old, found));
+    let other = || several.iter().find(|found| takes_over(one, old, found));
     named.or_else(|| other().filter(|_| one.old.len() == 1)).copied()
 }

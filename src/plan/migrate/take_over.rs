@@ -6,6 +6,7 @@ use crate::plan::Stage;
 use crate::plan::edit::Builder;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::note::Note;
 use crate::plan::migrate::rewritten::Rewritten;
 use crate::plan::migrate::standing::moves;
 use crate::plan::migrate::steps::steps;
@@ -50,7 +51,10 @@ pub fn take_over(
     let succession = Succession::of(input, &active);
     let mut rewritten = Vec::new();
     match steps(input, builder, &active, &succession, &mut rewritten) {
-        Ok(notes) => Ok(TakenOver { renamed: succession.names(input), rewritten, notes }),
+        Ok(notes) => {
+            let notes = notes.into_iter().map(Note::told).collect();
+            Ok(TakenOver { renamed: succession.names(input), rewritten, notes })
+        }
         Err(halt) => Err(halt.problem),
     }
 }

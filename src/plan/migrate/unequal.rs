@@ -1,6 +1,6 @@
 //! Clusters that one file can't serve: their folders behind it are not divided alike.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
 use crate::path::RepoPath;
@@ -13,8 +13,13 @@ use crate::text::some;
 const MOST: usize = 5;
 
 /// Returns the entry points of which a Flux Kustomization builds other folders in other clusters, from the same file by
-/// variables, that are not divided into the same sides. All of one file have one problem.
-pub fn problems(input: &Input<'_>, moves: &[Move<'_>]) -> BTreeMap<RepoPath, Problem> {
+/// variables, that are not divided into the same sides. All of one file have one problem. What was refused to be divided is
+/// named as such.
+pub fn problems(
+    input: &Input<'_>,
+    moves: &[Move<'_>],
+    refused: &BTreeSet<RepoPath>,
+) -> BTreeMap<RepoPath, Problem> {
     let mut of_old: BTreeMap<(&str, &RepoPath), &Move<'_>> = BTreeMap::new();
     for one in moves.iter().filter(|one| one.new.values().all(Vec::is_empty)) {
         of_old.insert((&one.cluster, &one.whole), one);
@@ -25,7 +30,7 @@ pub fn problems(input: &Input<'_>, moves: &[Move<'_>]) -> BTreeMap<RepoPath, Pro
         for old in &one.old {
             // Items of one list are several in a document, and can't be edited at all.
             let of_file = known.entry((&old.file, old.document));
-            let problem = of_file.or_insert_with(|| unequal(input, &of_old, old)).clone();
+            let problem = of_file.or_insert_with(|| unequal(input, &of_old, old, refused)).clone();
             found.extend(problem.map(|problem| (one.whole.clone(), problem)));
         }
     }
@@ -37,11 +42,29 @@ fn unequal(
     input: &Input<'_>,
     of_old: &BTreeMap<(&str, &RepoPath), &Move<'_>>,
     old: &FluxKustomization,
+    refused: &BTreeSet<RepoPath>,
 ) -> Option<Problem> {
     let all: Vec<&FluxKustomization> =
         input.model.flux_in_file(&old.file).iter().filter(|other| other.is_written_as(old)).collect();
     if all.iter().all(|other| other.path == old.path) {
         return None;
+    }
+    let left: BTreeSet<&str> = all
+        .iter()
+        .filter_map(|other| other.path.as_ref())
+        .filter(|path| refused.contains(*path))
+        .map(RepoPath::as_str)
+        .collect();
+    if !left.is_empty() {
+        let left = some(&left.into_iter().collect::<Vec<_>>(), MOST);
+        return Some(Problem::lasting(
+            format!(
+                "{left} can't be divided. Flux Kustomization {} in {} builds that too, and hands over all or none",
+                old.name, old.file
+            ),
+            format!("mend what keeps {left} as it is\nor {OF_ITS_OWN}"),
+            old.place("path"),
+        ));
     }
     let mut ways: BTreeMap<(Vec<&str>, bool), Vec<&RepoPath>> = BTreeMap::new();
     for other in all {

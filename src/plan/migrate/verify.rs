@@ -233,7 +233,7 @@ pub fn gate_objects(input: &Input<'_>, after: &Snapshot) -> BTreeSet<ObjectId> {
     let folders = gate::cluster_folders(input).unwrap_or_default();
     let results = [input.snapshot, after].into_iter().flat_map(|snapshot| {
         let standing = folders.iter().filter(|folder| snapshot.is_dir(folder));
-        let requests: Vec<Request> = standing.cloned().map(Request::folder).collect();
+        let requests: Vec<Request> = standing.cloned().map(Request::delivered).collect();
         input.renderer.render(snapshot, &requests)
     });
     results

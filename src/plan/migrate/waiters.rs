@@ -6,6 +6,7 @@ use crate::delivery::Input;
 use crate::plan::edit::Builder;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::heir::{Dependency, rewrite_dependencies};
+use crate::plan::migrate::note::Note;
 use crate::plan::migrate::place::find;
 use crate::plan::migrate::rewritten::Rewritten;
 use crate::plan::problem::{OF_ITS_OWN, Problem};
@@ -23,14 +24,14 @@ pub fn rewrite_waiters(
     builder: &mut Builder<'_>,
     succession: &Succession,
     rewritten: &mut Vec<Rewritten>,
-) -> Result<Vec<String>, (String, Problem)> {
+) -> Result<Vec<Note>, (String, Problem)> {
     let goes = |waiter: &&FluxKustomization| {
         let heirs = succession.heirs.get(&Succession::name(input, waiter));
         heirs.is_some_and(|(stays, _)| !stays)
     };
     let mut notes = Vec::new();
     for waiter in input.model.all_written().into_iter().filter(|waiter| !goes(waiter)) {
-        let Some(wanted) = wanted(input, succession, waiter)? else { continue };
+        let Some(Wanted { on: wanted, open }) = wanted(input, succession, waiter)? else { continue };
         let all: Vec<&FluxKustomization> = input.model.twins(waiter).chain([waiter]).collect();
         let stop = |stop: Problem| (waiter.cluster.clone(), stop);
         let (text, document) = find(builder, waiter).map_err(stop)?;
@@ -44,23 +45,28 @@ pub fn rewrite_waiters(
         clusters.sort_unstable();
         clusters.dedup();
         let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
-        notes.push(format!(
-            "{} ({}) waits for {} from now on",
-            waiter.name,
-            clusters.join(", "),
-            names.join(", ")
-        ));
+        let why = open
+            .map(|open| format!("in {open} no gate holds it. It can't depend on what waits for a window"));
+        let clusters = clusters.into_iter().map(str::to_owned).collect();
+        notes.push(Note::depends(clusters, &waiter.name, &names, why));
         rewritten.extend(all.iter().map(|one| Rewritten::of(&one.cluster, one, after.clone())));
     }
     Ok(notes)
 }
 
-/// Gives whom one waits for from now on, where that is somebody else.
+/// The dependencies that one gets.
+struct Wanted {
+    on: Vec<Dependency>,
+    /// The cluster in which no gate holds it, where its dependencies are fewer for that in others.
+    open: Option<String>,
+}
+
+/// Gives the dependencies that one gets, where they differ from those that it has.
 fn wanted(
     input: &Input<'_>,
     succession: &Succession,
     waiter: &FluxKustomization,
-) -> Result<Option<Vec<Dependency>>, (String, Problem)> {
+) -> Result<Option<Wanted>, (String, Problem)> {
     let list = waiter.said("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
     if list.is_empty() {
         return Ok(None);
@@ -82,21 +88,45 @@ fn wanted(
     for twin in input.model.twins(waiter) {
         let other = of(twin)?;
         if other != own {
+            // What a gate holds in some clusters only waits in all for what it may wait for where it lands at once.
+            if let Some(common) = in_common(input, succession, waiter) {
+                let is_open =
+                    |one: &&FluxKustomization| !succession.held.contains_key(&Succession::name(input, one));
+                let open = input.model.twins(waiter).chain([waiter]).find(is_open);
+                let open = open.map(|one| one.cluster.clone());
+                return Ok(changes(&common).then_some(Wanted { on: common, open }));
+            }
             let cluster = if changes(&own) { &waiter.cluster } else { &twin.cluster };
             return Err((cluster.clone(), apart(input, waiter, twin)));
         }
     }
-    Ok(changes(&own).then_some(own))
+    Ok(changes(&own).then_some(Wanted { on: own, open: None }))
 }
 
-/// Somebody who waits for what will wait for a window.
+/// Returns what one may wait for in each cluster that reads its file, whether a gate holds it there or not; `None` where
+/// that is not the same, or would leave something out.
+fn in_common(
+    input: &Input<'_>,
+    succession: &Succession,
+    waiter: &FluxKustomization,
+) -> Option<Vec<Dependency>> {
+    let common = |one: &FluxKustomization| match succession.depends_on(input, one, None, false) {
+        (wanted, lost) if lost.is_empty() => Some(wanted),
+        _ => None,
+    };
+    let own = common(waiter)?;
+    input.model.twins(waiter).all(|twin| common(twin).as_ref() == Some(&own)).then_some(own)
+}
+
+/// Somebody who waits for what will wait for a window. No step of that one would end this.
 fn left_alone(waiter: &FluxKustomization, lost: &str) -> Problem {
-    Problem::new(
+    Problem::lasting(
         format!(
             "Flux Kustomization {} depends on {lost}, which will wait for a window. It would stop at the next commit",
             waiter.name
         ),
         format!("remove {lost} from its `dependsOn` in {}\nor give it a window too", waiter.file),
+        waiter.place("dependsOn"),
     )
 }
 

@@ -15,6 +15,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::migrate::depends::{Name, Succession};
+use crate::plan::migrate::note::Note;
 use crate::plan::problem::Problem;
 use crate::repo::Entry;
 use crate::repo::flux::{GROUP, is_yaml, names_kustomization, watches};
@@ -31,7 +32,7 @@ pub fn rewrite(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     succession: &Succession,
-) -> Result<Vec<String>, (String, Problem)> {
+) -> Result<Vec<Note>, (String, Problem)> {
     let mut notes = Vec::new();
     if succession.heirs.is_empty() {
         return Ok(notes);
@@ -63,7 +64,7 @@ pub fn rewrite(
                         (first.cloned().unwrap_or_default(), stop)
                     })?
                 }
-                None => told(file, &manifest, &names, succession),
+                None => told(file, &manifest, &names, succession).map(Note::Left),
             };
             notes.extend(edited);
         }
@@ -139,7 +140,7 @@ fn edit(
     field: &str,
     clusters: &BTreeSet<String>,
     succession: &Succession,
-) -> Result<Option<String>, Problem> {
+) -> Result<Option<Note>, Problem> {
     let list = manifest.value["spec"][field].as_array().map(Vec::as_slice).unwrap_or_default();
     let own = manifest.value["metadata"]["namespace"].as_str().unwrap_or_default();
     let path = [Key::from("spec"), Key::from(field)];
@@ -190,7 +191,13 @@ fn edit(
     }
     builder.put(file, &edited);
     let names: Vec<String> = named.into_iter().collect();
-    Ok(Some(format!("{} in {file} names {} from now on", ObjectId::of(&manifest.value), names.join(", "))))
+    Ok(Some(Note::Change {
+        clusters: clusters.iter().cloned().collect(),
+        subject: format!("{} in {file}", ObjectId::of(&manifest.value)),
+        fact: format!("names {}", names.join(", ")),
+        why: None,
+        is_usual: false,
+    }))
 }
 
 /// Gives the names that stand for one from now on, in all clusters that read it; `None` where none of

@@ -4,7 +4,6 @@ use crate::delivery::{Input, Sides, builds, children};
 use crate::path::RepoPath;
 use crate::plan::split::Selection;
 use crate::render::Request;
-use crate::repo::kustomization::is_constant;
 
 /// Builds ahead, side by side, every entry point that is to be divided and the apps in it; as its Flux
 /// Kustomizations build it, in the repository as it is.
@@ -19,10 +18,10 @@ pub fn build(input: &Input<'_>, original: &Input<'_>, sides: &Sides, selection: 
         let apps: Vec<RepoPath> = selected.map(|child| child.folder).collect();
         if whole || !apps.is_empty() {
             folders.push(entry.path.clone());
-            let fields = builds(original.model, entry).into_iter().flatten();
+            let fields = builds(original.model, entry).into_iter();
             requests.extend(fields.map(|fields| Request::flux(entry.path.clone(), &fields)));
             // With a field that speaks of all of them it is divided as a whole.
-            if kustomization.keys().all(is_constant) {
+            if kustomization.uniting_key().is_none() {
                 folders.extend(apps);
             }
         }

@@ -55,7 +55,7 @@ impl<'a> Run<'a> {
             let new = || EntryOutcome::of(entry);
             if entry.role == Role::Bootstrap {
                 if *self.selection == Selection::All && self.input.knows_cluster(entry) {
-                    let reason = "it applies Flux Kustomizations, which have gates of their own";
+                    let reason = "it applies Flux Kustomizations; windows belong to those";
                     outcomes.push(new().untouched(reason));
                 }
                 continue;
@@ -157,9 +157,9 @@ fn handed_over(input: &Input<'_>, sides: &Sides) -> Vec<EntryOutcome> {
         if input.model.entry(whole).is_some() {
             continue;
         }
-        let outcome = found.entry(whole.clone()).or_insert_with(|| {
-            EntryOutcome::new(&entry.named_clusters(), whole).untouched("it was split before")
-        });
+        let outcome = found
+            .entry(whole.clone())
+            .or_insert_with(|| EntryOutcome::new(&entry.named_clusters(), whole).untouched("split already"));
         outcome.after.push((input.spec.types[*position].name.value.clone(), entry.path.clone()));
     }
     found.into_values().collect()
@@ -190,7 +190,10 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
                 )
                 .at(unmapped.place.clone().unwrap_or_else(|| kustomization.place("path"))),
                 None => Problem::new(
-                    format!("its path is relative to {kind} {name}, not to this repository"),
+                    format!(
+                        "Flux Kustomization {} builds it from {kind} {name}, which is not this repository",
+                        kustomization.name
+                    ),
                     match kind {
                         "OCIRepository" => {
                             "split it in the repository that the artifact is made from\nif that is this one, name the pushed folder as `path` under `flux.source`"

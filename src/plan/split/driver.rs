@@ -17,20 +17,18 @@ use crate::delivery::{Input, Role, World, parent, partial};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::gate::{self, Lone};
+use crate::plan::outcome::Way;
 use crate::plan::problem::Problem;
 use crate::plan::split::draft::{Draft, Known};
 use crate::plan::split::run::{Live, Run};
+use crate::plan::split::unmet::Unmet;
 use crate::plan::split::{Selection, ahead, layout, promise};
 use crate::plan::{EntryOutcome, Plan, for_people, migrate, refuse_unfetched};
-use crate::proof::{Obligation, first_mismatch, prove};
+use crate::proof::{Mismatch, Obligation, prove};
 use crate::render::Request;
 use crate::repo::listing::listing;
 use crate::repo::{File, Snapshot};
 use crate::template::Templates;
-
-/// The remedy where others build a file that a division moves.
-const OWN_LIST: &str =
-    "let entry points use each other's files only through a kustomization.yaml\nsplit again";
 
 /// Plans the restructuring of the selected apps in every cluster of the spec.
 ///
@@ -52,7 +50,7 @@ pub fn split(
     templates: &Templates,
     selection: &Selection,
 ) -> Result<Plan, Error> {
-    selection.known(original)?;
+    selection.known(original, &|_| false)?;
     layout::check(original)?;
     let listed = listed(original);
     let model = original.again(&listed);
@@ -90,12 +88,15 @@ impl Run<'_> {
         let mut failed = promise::unkept(self.original, &after, &draft.promises);
         let verdicts = prove(self.original.snapshot, &after, &draft.plan.obligations, self.original.renderer);
         let broken = verdicts.into_iter().filter(|verdict| !verdict.mismatches.is_empty());
-        let broken: Vec<Obligation> = broken.map(|verdict| verdict.obligation).collect();
-        failed.extend(broken.iter().map(|one| one.before.clone()));
+        let mut broken: Vec<Unmet> = broken.map(|verdict| Unmet::here(verdict.obligation)).collect();
+        failed.extend(broken.iter().map(|one| one.obligation.before.clone()));
         failed.retain(|entry| draft.promises.iter().any(|promise| promise.entry == *entry));
         if !failed.is_empty() {
             known.doubted.extend(failed);
             return true;
+        }
+        if broken.is_empty() {
+            broken = Unmet::as_fetched(self.original, &after, &draft.plan.obligations);
         }
         let mut refused = if broken.is_empty() { BTreeMap::new() } else { self.culprits(known, &broken) };
         if refused.is_empty() {
@@ -109,28 +110,32 @@ impl Run<'_> {
     /// Finds the entry points whose division changes what another one builds: for each obligation that a
     /// draft does not meet, the first step after which it is not met. What no step breaks is not for a step
     /// to mend, and the proof says what is wrong.
-    fn culprits(&self, known: &Known, broken: &[Obligation]) -> BTreeMap<RepoPath, Problem> {
-        let mismatch = |one: &Obligation, tree: &Snapshot| {
-            let (before, renderer) = (self.original.snapshot, self.original.renderer);
-            first_mismatch(before, tree, std::slice::from_ref(one), renderer)
-        };
-        let divides = |one: &&Obligation| one.after != std::slice::from_ref(&one.before);
-        let (mut waiting, mut met): (Vec<_>, Vec<_>) = broken.iter().partition(divides);
-        met.retain(|one| mismatch(one, self.original.snapshot).is_none());
+    fn culprits(&self, known: &Known, broken: &[Unmet]) -> BTreeMap<RepoPath, Problem> {
+        let mismatches = |all: &[&Unmet], tree: &Snapshot| Unmet::mismatches(all, self.original, tree);
+        let divides = |one: &&Unmet| one.obligation.after != std::slice::from_ref(&one.obligation.before);
+        let (mut waiting, met): (Vec<_>, Vec<_>) = broken.iter().partition(divides);
+        let is_met = |(one, mismatch): (_, Option<Mismatch>)| mismatch.is_none().then_some(one);
+        let found_before = mismatches(&met, self.original.snapshot);
+        let mut met: Vec<&Unmet> = met.into_iter().zip(found_before).filter_map(is_met).collect();
         let mut found = BTreeMap::new();
         self.draft(known, &mut |entry, tree| {
-            met.retain(|one| {
-                let Some(mismatch) = mismatch(one, tree) else { return true };
-                let reason = format!("dividing it would change {}: {mismatch}", one.before);
-                found.entry(entry.clone()).or_insert_with(|| Problem::new(reason, OWN_LIST));
-                false
-            });
             // Before its own step a divided one has no sides that could be held to anything.
-            waiting.retain(|one| {
-                let is_own = one.before == *entry;
-                met.extend(Some(*one).filter(|_| is_own && mismatch(one, tree).is_none()));
-                !is_own
-            });
+            let (own, others): (Vec<_>, Vec<_>) =
+                waiting.drain(..).partition(|one: &&Unmet| one.obligation.before == *entry);
+            waiting = others;
+            let asked: Vec<&Unmet> = met.iter().chain(&own).copied().collect();
+            let held = met.len();
+            met.clear();
+            for (position, (one, mismatch)) in asked.iter().copied().zip(mismatches(&asked, tree)).enumerate()
+            {
+                match mismatch {
+                    None => met.push(one),
+                    Some(mismatch) if position < held => {
+                        found.entry(entry.clone()).or_insert_with(|| one.problem(self.original, &mismatch));
+                    }
+                    Some(_) => {}
+                }
+            }
         });
         found
     }
@@ -139,8 +144,9 @@ impl Run<'_> {
     /// Kustomizations or what names these can't be edited.
     fn no_hand_over(&self, draft: &Draft<'_>, after: &Snapshot) -> BTreeMap<RepoPath, Problem> {
         let later = |one: &&EntryOutcome| one.taken_over.is_empty() && draft.divided.contains(&one.before);
-        let entries = draft.plan.report.entries().iter();
-        let divided: BTreeSet<RepoPath> = entries.filter(later).map(|one| one.before.clone()).collect();
+        let entries = draft.plan.report.entries();
+        let divided: BTreeSet<RepoPath> =
+            entries.iter().filter(later).map(|one| one.before.clone()).collect();
         if divided.is_empty() {
             return BTreeMap::new();
         }
@@ -152,7 +158,9 @@ impl Run<'_> {
         if !found.is_empty() {
             return found;
         }
-        migrate::hindered(&Input { snapshot: after, model: &model, ..*self.original }, &divided)
+        let refused = entries.iter().filter(|one| one.way == Way::Refused);
+        let refused = refused.map(|one| one.before.clone()).collect();
+        migrate::hindered(&Input { snapshot: after, model: &model, ..*self.original }, &divided, &refused)
     }
 }
 

@@ -11,7 +11,6 @@ use crate::plan::problem::{ADDED_TYPES, Nature, Problem, REMEDY_FOR_ADDED, REMED
 use crate::plan::split::child::Placed;
 use crate::plan::split::{Selection, later};
 use crate::repo::Kustomization;
-use crate::repo::kustomization::is_constant;
 
 /// One entry point that is being split.
 pub struct EntrySplit<'a, 'i> {
@@ -80,7 +79,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         if let Some(rest) = self.lone.and_then(|lone| lone.rest(&self.entry.path)) {
             return Ok((outcome.untouched(self.input.unparted(self.entry, rest)), None));
         }
-        let foreign = self.kustomization.keys().find(|key| !is_constant(key)).map(str::to_owned);
+        let foreign = self.kustomization.uniting_key().map(str::to_owned);
         let entry_level = foreign.is_some() || (whole && !loose.is_empty());
         let mut refusal = None;
         // What speaks of all apps may stand on each side: the proof decides. Without need it stays in
@@ -174,7 +173,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         let mut placed: Vec<(&Child, Placed)> = Vec::new();
         for child in selected {
             if let Some(parts) = parts::listed(self.input, self.entry, builder, child)? {
-                let reason = "it was split before".to_owned();
+                let reason = "split already".to_owned();
                 placed.push((child, Placed { parts, way: Way::Untouched, reason }));
                 continue;
             }

@@ -13,7 +13,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::parts::Parts;
 use crate::plan::edit::resources::{Item, respell, rewrite};
 use crate::plan::edit::{Builder, documents};
-use crate::repo::kustomization::is_constant;
+use crate::repo::field::is_constant;
 use crate::repo::manifest::{manifests, objects};
 use crate::repo::{Graph, Kustomization, Reference, Target, umbrella};
 use crate::spec::Spec;

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Child, Input, app_names};
+use crate::delivery::{Child, Input};
 use crate::delivery::{EntryPoint, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -21,7 +21,6 @@ use crate::repo::flux::each_written;
 use crate::repo::listing::is_listing;
 use crate::repo::{Graph, Kustomization, Target, umbrella};
 use crate::template::Templates;
-use crate::text::nearest;
 
 /// Plans to take back the division of the selected apps in every cluster of the spec, and what gates
 /// hold back because of it.
@@ -31,9 +30,15 @@ use crate::text::nearest;
 /// When a name means no app, when Flux Kustomizations apply the sides already, when a file was edited in
 /// a way that joining would lose, and when a gate can't be brought up to date.
 pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
+    let sides = input.sides();
+    // What was handed over is no entry point any more, and has its name still.
+    let is_left = |name: &str| {
+        let named = Selection::Named(vec![name.to_owned()]);
+        !only_sides(input, &named, &sides).is_empty()
+    };
+    selection.known(input, &is_left)?;
     let mut builder = Builder::new(input.snapshot);
     let mut outcomes = Vec::new();
-    let sides = input.sides();
     let mut freed: BTreeSet<RepoPath> = BTreeSet::new();
     for entry in input.wholes(&sides) {
         if let Some(reason) = handed_over(input, entry) {
@@ -60,9 +65,6 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
         }
     }
     outcomes.extend(only_sides(input, selection, &sides));
-    if outcomes.is_empty() {
-        known(input, selection)?;
-    }
     let refused = outcomes.iter().find_map(|outcome| Some((&outcome.before, outcome.problem.as_ref()?)));
     if let (Some((entry, problem)), Selection::All) = (refused, selection) {
         let mut error = unsafe_to_join(entry, &problem.reason);
@@ -87,6 +89,13 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
         .retain(|obligation| !sides.contains_key(&obligation.before) || after.is_dir(&obligation.before));
     plan.report = Report::EntryPoints(outcomes);
     Ok(plan)
+}
+
+/// Tells whether gates that stand are other than windows.yaml says, or not known to be so: a join that changes what they hold
+/// back would write its windows too.
+pub fn gates_differ(input: &Input<'_>, templates: &Templates) -> bool {
+    let mut builder = Builder::new(input.snapshot);
+    gate::follow_late(input, templates, &mut builder).is_err() || !builder.is_unchanged()
 }
 
 fn unsafe_to_join(place: &RepoPath, reason: &str) -> Error {
@@ -354,20 +363,4 @@ fn uncover(
         restore(input, builder, found).map_err(|reason| unsafe_to_join(&found.folder, &reason))?;
     }
     Ok(())
-}
-
-fn known(input: &Input<'_>, selection: &Selection) -> Result<(), Error> {
-    let Selection::Named(names) = selection else { return Ok(()) };
-    let apps = app_names(input.model);
-    let unknown: Vec<Diagnostic> = names
-        .iter()
-        .filter(|name| !apps.contains(name))
-        .map(|name| {
-            let near = nearest(name, apps.iter().map(String::as_str));
-            let help = if near.is_empty() { apps.join(", ") } else { near.join(" or ") };
-            Diagnostic::error(format!("there is no divided app `{name}`"))
-                .help(format!("the apps are: {help}"))
-        })
-        .collect();
-    if unknown.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: unknown }) }
 }

@@ -165,7 +165,7 @@ pub fn obligations(
     input: &Input<'_>,
     sides: &Sides,
     path: &RepoPath,
-    builds: Vec<Option<Value>>,
+    builds: Vec<Value>,
     outcomes: &[EntryOutcome],
 ) -> Option<Vec<Obligation>> {
     let whole = sides.get(path).map_or(path, |(whole, _)| whole);

@@ -16,6 +16,8 @@ mod parent;
 mod projection;
 mod promise;
 pub(crate) mod refresh;
+#[cfg(test)]
+mod refusal_tests;
 pub(crate) mod relocation;
 mod restore;
 mod run;
@@ -23,10 +25,11 @@ mod selection;
 mod side;
 mod step;
 pub(crate) mod transfer;
+mod unmet;
 mod whole;
 
 pub use driver::split;
 use entry::EntrySplit;
-pub use join::join;
+pub use join::{gates_differ, join};
 pub use newcomer::needs_base;
 pub use selection::Selection;

@@ -1,5 +1,7 @@
 //! What must be true of the entry points when some of them were divided.
 
+use serde_json::Value;
+
 use crate::delivery::EntryPoint;
 use crate::delivery::{Input, Sides, builds};
 use crate::path::RepoPath;
@@ -38,7 +40,7 @@ pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obl
 fn of_entry(input: &Input<'_>, sides: &Sides, path: &RepoPath, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
     let mut found = Vec::new();
     let entry = input.model.entry(path);
-    let builds = entry.map_or_else(|| vec![None], |entry| builds(input.model, entry));
+    let builds = entry.map_or_else(|| vec![Value::Null], |entry| builds(input.model, entry));
     if let Some(found) = later::obligations(input, sides, path, builds.clone(), outcomes) {
         return found;
     }

@@ -52,7 +52,7 @@ impl Promise {
 
     /// Returns the builds that show whether it is kept.
     pub fn requests(&self) -> impl Iterator<Item = Request> + '_ {
-        self.types.iter().filter_map(|(folder, _)| folder.clone()).map(Request::folder)
+        self.types.iter().filter_map(|(folder, _)| folder.clone()).map(Request::delivered)
     }
 }
 

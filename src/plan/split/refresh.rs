@@ -83,7 +83,7 @@ pub fn refresh(
             for text in texts {
                 let mut trial = builder.clone();
                 trial.put(&kustomization.file, &text);
-                let results = input.renderer.render(trial.now(), &[Request::folder(folder.clone())]);
+                let results = input.renderer.render(trial.now(), &[Request::delivered(folder.clone())]);
                 let parts: Vec<_> = std::iter::once(&folder).zip(results.iter()).collect();
                 if compare(&typed.of(position), &parts).is_empty() {
                     if trial.now().file(&kustomization.file) != builder.now().file(&kustomization.file) {

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories};
+use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories, moves_of_kept};
 use crate::delivery::{Input, Sides};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -85,11 +85,16 @@ pub fn guard(
     };
     let found = deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.built));
     let found: Vec<Deletion> = found.collect();
+    let mut direct: Vec<Diagnostic> = moves_of_kept(&old, &new)
+        .into_iter()
+        .filter(|one| is_held(&one.cluster, &GateTarget::new(input, &one.namespace, &one.kustomization)))
+        .map(|one| kept_from_an_opening_on(&one))
+        .collect();
     if found.is_empty() {
-        return Ok(Vec::new());
+        return Ok(direct);
     }
     let later = &next;
-    let (mut direct, mut deleted) = (Vec::new(), Vec::new());
+    let mut deleted = Vec::new();
     for deletion in &found {
         let Deletion { cluster, kustomization, id, place, .. } = deletion;
         let own = GateTarget::new(input, &deletion.namespace, kustomization);
@@ -116,14 +121,48 @@ pub fn guard(
                     ),
                 }
             }
-            _ => deleted.push(
-                Diagnostic::error(format!("a cluster may delete {deletion}")).at(place.clone()).help(format!(
-                    "revert the change of its type\ncommit the annotation `{KEEP}` on the object\nwait until the cluster has applied that\nchange the type and run this again\nwhen the object has arrived, remove the annotation"
-                )),
-            ),
+            _ => {
+                let (wait, merge) = (applied(is_held(cluster, &own)), in_window(input, cluster));
+                deleted.push(
+                    Diagnostic::error(format!("a cluster may delete {deletion}")).at(place.clone()).help(format!(
+                        "revert the change of its type\ncommit the annotation `{KEEP}` on the object\n{wait}\nchange the type and run this again{merge}\nwhen the object has arrived, remove the annotation"
+                    )),
+                );
+            }
         }
     }
     if deleted.is_empty() { Ok(direct) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics: deleted }) }
+}
+
+/// Says that the annotation which keeps an object is only in the cluster once a window has let it in.
+fn kept_from_an_opening_on(one: &Deletion) -> Diagnostic {
+    let Deletion { cluster, kustomization, id, place, .. } = one;
+    let text = format!(
+        "{id} in {cluster} leaves gated {kustomization}, which applies its annotation at an opening alone. Before that it may delete it"
+    );
+    Diagnostic::warning(text).at(place.clone()).help(
+        "make sure that a window was open after the annotation had been merged\nelse wait for the next opening, which `gitops-windows when` tells",
+    )
+}
+
+/// Says what to wait for once an annotation is committed: what a window holds back is applied at an opening alone.
+fn applied(is_held: bool) -> &'static str {
+    if is_held {
+        "wait until the next opening has applied that"
+    } else {
+        "wait until the cluster has applied that"
+    }
+}
+
+/// Tells whether a job of a cluster holds a source, whose readers apply the old commit while its window is closed.
+fn holds_source(input: &Input<'_>, cluster: &str) -> bool {
+    input.model.closings.of(cluster).iter().any(|job| job.held.is_some())
+}
+
+/// Gives the step after a move of objects in a cluster: of a held source both sides have one commit in an open window
+/// alone.
+fn in_window(input: &Input<'_>, cluster: &str) -> &'static str {
+    if holds_source(input, cluster) { "\nmerge it while the window is open" } else { "" }
 }
 
 /// Says why no job holds back a Flux Kustomization yet; `later` is the repository after the step.
@@ -190,7 +229,7 @@ fn unknown(
     if input.is_applied(whole) || sides.keys().any(|side| input.is_applied(side)) {
         return;
     }
-    let requests: Vec<Request> = sides.keys().cloned().map(Request::folder).collect();
+    let requests: Vec<Request> = sides.keys().cloned().map(Request::delivered).collect();
     let results = input.renderer.render(input.snapshot, &requests);
     for ((side, position), result) in sides.iter().zip(results) {
         let Some(entry) = standing(input, side, whole) else { continue };
@@ -256,6 +295,8 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let some = found.iter().take(NAMED).map(side).collect::<Vec<_>>().join("; ");
     let sides = all.standing(&input.model.graph, whole);
+    let cluster = sides.keys().find_map(|side| standing(input, side, whole));
+    let cluster = cluster.map_or("", |entry| entry.cluster.as_str());
     let is_live = sides.keys().any(|side| input.is_applied(side));
     let is_whole =
         input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some());
@@ -269,19 +310,18 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
             "before the hand-over nothing is deleted by it: `gitops-windows join {what}`, then split again"
         )
     } else {
-        let first = if found.iter().all(|one| input.spec.types[one.rule].is_real_time()) {
+        let is_real_time = |position: usize| input.spec.types[position].is_real_time();
+        let first = if found.iter().all(|one| is_real_time(one.rule)) && !holds_source(input, cluster) {
             "to move it, wait until the window is closed".to_owned()
         } else {
-            format!(
-                "to move it, commit the annotation `{KEEP}`, or Flux deletes it\nwait until it is applied"
-            )
+            let wait = applied(found.iter().any(|one| !is_real_time(one.side)));
+            format!("to move it, commit the annotation `{KEEP}`, or Flux deletes it\n{wait}")
         };
+        let last = in_window(input, cluster);
         format!(
-            "{first}\nlist its manifest below the side for {there} in place of {here}\nrun `gitops-windows verify`\nor annotate it with `gitops-windows/type: {here}` to leave it on its side"
+            "{first}\nlist its manifest below the side for {there} in place of {here}\nrun `gitops-windows verify`{last}\nor annotate it with `gitops-windows/type: {here}` to leave it on its side"
         )
     };
-    let cluster = sides.keys().find_map(|side| standing(input, side, whole));
-    let cluster = cluster.map_or("", |entry| entry.cluster.as_str());
     let problem = Problem::new(format!("{some}{more}"), help).at(Place::file(whole.clone()));
     Some(EntryOutcome::new(cluster, whole).refused(problem))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::delivery::Input;
 use crate::path::RepoPath;
-use crate::plan::edit::generated::rebase;
+use crate::plan::edit::generated::{based, rebase};
 use crate::plan::edit::parts::Parts;
 use crate::plan::edit::{Builder, documents, resources};
 use crate::repo::listing::is_listing;
@@ -31,7 +31,7 @@ pub fn restore(input: &Input<'_>, builder: &mut Builder<'_>, found: &Kustomizati
     if let [whole] = &parts[..]
         && let Some(moved) = builder.kustomization(whole).map_err(|diagnostic| diagnostic.message)?
     {
-        let expected = rebase(&original, whole)?;
+        let expected = based(&original, whole)?;
         let text = if *expected == *moved.text { text } else { rebase(&moved, &found.folder)? };
         builder.remove(&moved.file);
         return put(builder, file, &text);

@@ -1,10 +1,12 @@
 //! Which apps a split or a join is about.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::delivery::{Child, Input, Role, app_names, children};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::text::nearest;
+use crate::text::did_you_mean;
 
 /// Which apps a command means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,40 +37,64 @@ impl Selection {
         }
     }
 
-    /// Makes sure that each name means an app.
+    /// Makes sure that each name means an app, or what the caller knows besides.
     ///
     /// # Errors
     ///
     /// All names that mean none, each with the names that come near.
-    pub(super) fn known(&self, input: &Input<'_>) -> Result<(), Error> {
+    pub(super) fn known(&self, input: &Input<'_>, is_known: &dyn Fn(&str) -> bool) -> Result<(), Error> {
         let Selection::Named(names) = self else { return Ok(()) };
         let all = app_names(input.model);
-        let mut unknown = Vec::new();
-        for name in names {
-            let is_app = input.model.all_entries().iter().any(|entry| {
-                let kustomization = input.model.graph.get(&entry.path);
-                let apps = kustomization.map(|found| children(input.model, entry, found).0);
-                apps.unwrap_or_default().iter().any(|child| child.is_named(name))
-                    || (entry.role == Role::Apps
-                        && (entry.path.name() == Some(name) || input.model.name_of(entry) == name))
-            });
-            if is_app {
-                continue;
+        let unknown =
+            names.iter().filter(|name| !all.contains(name) && !is_app(input, name) && !is_known(name));
+        let broken = input.model.broken_lists();
+        let told = |name: &String| {
+            if let Some(list) = near(&broken, name) {
+                return Diagnostic {
+                    message: format!("`{name}` may be an app of a list that is broken: {}", list.message),
+                    ..list.clone()
+                };
             }
-            let near = nearest(name, all.iter().map(String::as_str));
-            let help = match near.as_slice() {
-                [] if all.is_empty() => {
-                    "no app was found: run `gitops-windows init --dry-run` to see what was".to_owned()
-                }
-                [] => format!("the apps are: {}", all.join(", ")),
-                near => format!("did you mean {}? The apps are: {}", near.join(" or "), all.join(", ")),
-            };
-            unknown.push(
-                Diagnostic::error(format!("there is no app `{name}` in any entry point"))
-                    .at(Place::file(input.spec.path.clone()))
-                    .help(help),
-            );
+            Diagnostic::error(format!("there is no app `{name}` in any entry point"))
+                .at(Place::file(input.spec.path.clone()))
+                .help(meant(input, name, &all))
+        };
+        let diagnostics: Vec<Diagnostic> = unknown.map(told).collect();
+        let kind = if broken.is_empty() { ErrorKind::Usage } else { ErrorKind::Invalid };
+        if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind, diagnostics }) }
+    }
+}
+
+/// Returns the broken list by which an app of a name may be missed: that of its own folder, else the first.
+fn near<'d>(broken: &BTreeMap<RepoPath, &'d Diagnostic>, name: &str) -> Option<&'d Diagnostic> {
+    let own = broken.iter().find(|(folder, _)| folder.name() == Some(name));
+    own.or_else(|| broken.iter().next()).map(|(_, list)| *list)
+}
+
+/// Tells whether a name means an app of an entry point, or an entry point that is one app.
+fn is_app(input: &Input<'_>, name: &str) -> bool {
+    input.model.all_entries().iter().any(|entry| {
+        let kustomization = input.model.graph.get(&entry.path);
+        let apps = kustomization.map(|found| children(input.model, entry, found).0);
+        apps.unwrap_or_default().iter().any(|child| child.is_named(name))
+            || (entry.role == Role::Apps
+                && (entry.path.name() == Some(name) || input.model.name_of(entry) == name))
+    })
+}
+
+/// Says which apps may be meant, and which there are.
+fn meant(input: &Input<'_>, name: &str, all: &[String]) -> String {
+    // Who gives a folder means what stands in it.
+    let folder = name.trim_end_matches('/').rsplit_once('/').map(|(_, last)| last);
+    let of_folder = folder.filter(|last| is_app(input, last)).map(|last| format!("did you mean `{last}`?"));
+    let gates: BTreeSet<&str> = input.model.gates.iter().filter_map(|gate| gate.base.name()).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).filter(|name| !gates.contains(name)).collect();
+    let near = of_folder.or_else(|| did_you_mean(folder.unwrap_or(name), all.iter().copied()));
+    match near {
+        _ if all.is_empty() => {
+            "no app was found: run `gitops-windows init --dry-run` to see what was".to_owned()
         }
-        if unknown.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics: unknown }) }
+        Some(near) => format!("{near} The apps are: {}", all.join(", ")),
+        None => format!("the apps are: {}", all.join(", ")),
     }
 }

@@ -77,7 +77,7 @@ impl EntrySplit<'_, '_> {
         let input = self.input;
         let live = later::applied_sides(input, &self.entry.path, &self.entry.cluster);
         let sides: BTreeSet<&RepoPath> = live.iter().filter_map(|one| one.path.as_ref()).collect();
-        let requests: Vec<Request> = sides.into_iter().cloned().map(Request::folder).collect();
+        let requests: Vec<Request> = sides.into_iter().cloned().map(Request::delivered).collect();
         let own: BTreeSet<ObjectId> = typed.ids().collect();
         let results = input.renderer.render(input.snapshot, &requests).into_iter();
         // A side that does not build now is told of when it is built with what it gains.
@@ -107,7 +107,8 @@ impl EntrySplit<'_, '_> {
             trial.put(&self.kustomization.file, &text);
             folders.push(self.entry.path.clone());
         }
-        let requests: Vec<Request> = folders.iter().map(|folder| Request::folder(folder.clone())).collect();
+        let requests: Vec<Request> =
+            folders.iter().map(|folder| Request::delivered(folder.clone())).collect();
         let results = self.input.renderer.render(trial.now(), &requests);
         let parts: Vec<_> = folders.iter().zip(results.iter()).collect();
         let all: Vec<Object> = typed.objects.iter().cloned().chain(self.held_by_sides(typed)).collect();
@@ -149,7 +150,7 @@ impl EntrySplit<'_, '_> {
         outcome.after.iter().zip(results).find_map(|((side, folder), result)| {
             // What stood there before is for `sync` to move.
             let stood = || {
-                let request = Request::folder(folder.clone());
+                let request = Request::delivered(folder.clone());
                 self.input.renderer.render(self.input.snapshot, &[request]).pop()?.ok()
             };
             let old = self.input.model.graph.has(folder).then(stood).flatten();
@@ -169,7 +170,7 @@ impl EntrySplit<'_, '_> {
         if !later::applied_sides(input, &self.entry.path, &self.entry.cluster).is_empty() {
             return None;
         }
-        let builds = builds(input.model, self.entry).into_iter().filter(Option::is_some);
+        let builds = builds(input.model, self.entry).into_iter();
         let same = |build| Obligation {
             flux_may_change: true,
             after: folders.to_vec(),

@@ -1,11 +1,12 @@
 //! One entry point's step of a split.
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Effect, Input, Partial, TypedError, build};
+use crate::delivery::{Effect, Input, Partial, TypedError, told_apart};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
-use crate::plan::outcome::{EntryOutcome, Way};
+use crate::plan::migrate::precondition::identity;
+use crate::plan::outcome::{BESIDE, EntryOutcome, Way};
 use crate::plan::problem::Problem;
 use crate::plan::split::promise::Promise;
 use crate::plan::split::run::Run;
@@ -14,6 +15,7 @@ use crate::plan::split::{EntrySplit, later, obligations};
 use crate::plan::{Command, gate};
 use crate::render::Request;
 use crate::repo::flux::each_written;
+use crate::repo::post_build::puts_in;
 use crate::repo::{FluxKustomization, Kustomization};
 
 /// What a split of an entry point leaves beside the tree.
@@ -44,6 +46,13 @@ impl Run<'_> {
         }
         let kustomization = match usable(input, entry) {
             Ok(kustomization) => kustomization,
+            // What has no list uses no app by its name.
+            Err(_)
+                if !input.model.graph.has(&entry.path)
+                    && !selection.names_entry(input.model.name_of(entry), &entry.path) =>
+            {
+                return outcome.untouched(BESIDE).into();
+            }
             Err(problem) => return outcome.refused(problem).into(),
         };
         let mut trial = builder.clone();
@@ -64,6 +73,9 @@ impl Run<'_> {
             problem.reason = format!("Flux Kustomization {name} can't build it: {}", problem.reason);
             return outcome.refused(problem).into();
         }
+        if changes && let Some(problem) = one_name(original, entry) {
+            return outcome.refused(problem).into();
+        }
         let is_gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
         let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
         let outside = outside.or_else(|| gate::shared(input, entry));
@@ -77,7 +89,7 @@ impl Run<'_> {
                 return outcome.into();
             }
             if !changes {
-                outcome.reason = "it was split before".into();
+                outcome.reason = "split already".into();
                 return outcome.into();
             }
             // An app of one type alone joins the side that others made.
@@ -92,7 +104,9 @@ impl Run<'_> {
         // What no step of `migrate` comes to would keep what leaves Git for good.
         let moves = |one: &&FluxKustomization| !is_live && input.spec.clusters.contains_key(&one.cluster);
         for kustomization in each_written(input.model.flux_of(entry).filter(moves)) {
-            if let Err(stop) = prepare(&mut trial, kustomization) {
+            // What no edit of this step mends comes first: the other would be mended in vain.
+            let unsaid = identity::variable(kustomization);
+            if let Err(stop) = unsaid.map_or_else(|| prepare(&mut trial, kustomization), Err) {
                 return outcome.refused(stop).into();
             }
         }
@@ -159,9 +173,22 @@ fn unlisted(input: &Input<'_>, entry: &EntryPoint) -> Option<Problem> {
 /// Gives the first Flux Kustomization with which an entry point does not build, though it does alone.
 fn unbuildable(input: &Input<'_>, entry: &EntryPoint) -> Option<(String, String)> {
     input.model.flux_of(entry).find_map(|kustomization| {
-        let fields = build(input.model, &entry.path, &kustomization.effective["spec"])?;
-        let request = Request::flux(entry.path.clone(), &fields);
+        let request = Request::flux(entry.path.clone(), &kustomization.effective["spec"]);
         let error = input.renderer.render(input.snapshot, &[request]).pop()?.err()?;
         Some((kustomization.name.clone(), error.message))
+    })
+}
+
+/// Says of an entry point that the variables of a Flux Kustomization give two of its objects one name, so that Flux refuses
+/// the build.
+fn one_name(input: &Input<'_>, entry: &EntryPoint) -> Option<Problem> {
+    input.model.flux_of(entry).filter(|one| puts_in(&one.post_build)).find_map(|one| {
+        let request = Request::flux(entry.path.clone(), &one.effective["spec"]);
+        let objects = input.renderer.render(input.snapshot, &[request]).pop()?.ok()?;
+        let error = told_apart(&one.post_build, objects).err()?;
+        Some(Problem::new(
+            format!("Flux Kustomization {} can't build it: {}", one.name, error.message),
+            "give one of the two another name, or another value to its variable",
+        ))
     })
 }

@@ -96,7 +96,7 @@ impl<'a> Transfer<'a> {
             if own.is_empty() {
                 continue;
             }
-            let request = Request::folder(side.clone()).with_origins();
+            let request = Request::delivered(side.clone()).with_origins();
             let Some(Ok(rendered)) = input.renderer.render(input.snapshot, &[request]).pop() else {
                 continue;
             };

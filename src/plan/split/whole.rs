@@ -74,13 +74,21 @@ impl EntrySplit<'_, '_> {
             .iter()
             .map(|(position, folder)| (self.input.spec.types[*position].name.value.clone(), folder.clone()))
             .collect();
+        for key in self.kustomization.unknown_keys() {
+            let file = &self.kustomization.file;
+            outcome
+                .notes
+                .push(format!("`{key}` of {file} is no field of kustomize. {whole} goes without it"));
+        }
         outcome.way = Way::Projection;
         outcome.reason = match (field, earlier) {
             (Some(field), _) => {
                 format!("{} has `{field}`, which can't be divided", self.kustomization.file)
             }
             (None, Some(earlier)) => format!("its apps can't be divided one by one: {earlier}"),
-            (None, None) => format!("{} lists files beside its apps", self.kustomization.file),
+            (None, None) => {
+                format!("{} lists files itself, which stay where they are", self.kustomization.file)
+            }
         };
         Ok(outcome)
     }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::check::{Standard, Subject, Told, history};
+use crate::check::{Former, Standard, Subject, Told, history, is_same};
 use crate::delivery::{Change, Comparison, EntryPoint, Hold};
 use crate::diagnostic::{Diagnostic, Place, Severity, one_line};
 use crate::path::RepoPath;
@@ -82,33 +82,10 @@ fn news(standards: &Standards<'_>, mut before: Subject<'_>, after: &Subject<'_>)
     if !new.is_empty() {
         // A spec that it lent is part of the change.
         before.spec = before.spec.filter(|_| standards.has_spec);
-        let mut old = standards.before.findings(&before, Vec::new());
-        // A file may move, and then nothing is new. What stands where it stood is the old one of several.
-        for is_it in [is_in_place, is_in_file, is_same] {
-            new.retain(|finding| {
-                let known = old.iter().position(|other| is_it(finding, other));
-                known.map(|known| old.swap_remove(known)).is_none()
-            });
-        }
+        let found = standards.before.findings(&before, Vec::new());
+        new = Former::new(&before, found).news(new, after);
     }
     new
-}
-
-/// Tells whether two findings say the same at the same line.
-fn is_in_place(one: &Diagnostic, other: &Diagnostic) -> bool {
-    let line = |finding: &Diagnostic| finding.place.as_ref().and_then(Place::line);
-    is_in_file(one, other) && line(one) == line(other)
-}
-
-/// Tells whether two findings say the same of one file.
-fn is_in_file(one: &Diagnostic, other: &Diagnostic) -> bool {
-    let file = |finding: &Diagnostic| finding.place.as_ref().map(|place| place.path.clone());
-    is_same(one, other) && file(one) == file(other)
-}
-
-/// Tells whether two findings say the same, wherever it stands.
-fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
-    (one.code, &one.message) == (other.code, &other.message)
 }
 
 fn has_code(finding: &Diagnostic, codes: &[&str]) -> bool {

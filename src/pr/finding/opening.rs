@@ -22,7 +22,7 @@ pub(super) fn effects(clock: &Clock<'_>, cluster: &str) -> Vec<WindowChange> {
     let effect = |name: &str| {
         let (old, new) = (schedule(&clock.before, cluster, name)?, schedule(&clock.after, cluster, name)?);
         let have_tables = old.bounds().is_some() && new.bounds().is_some();
-        if old.key == new.key && old.bounds() == new.bounds() {
+        if old.is_same(new) {
             return None;
         }
         let (was, is) = (old.times(clock.now), new.times(clock.now));

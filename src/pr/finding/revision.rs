@@ -1,14 +1,21 @@
 //! Flux Kustomizations that follow another revision, or another repository.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::delivery::{Applier, bare_url};
+use crate::delivery::{Applier, STEP, bare_url};
 use crate::mechanism::shell_line;
+use crate::pr::arrival::Way;
 use crate::pr::clock::Clock;
+use crate::pr::course::{Before, Course};
 use crate::pr::finding::{Finding, Topic};
-use crate::pr::tree::Tree;
+use crate::pr::landing::{Landing, State};
+use crate::pr::reschedule::reads_same;
+use crate::pr::tree::{Tree, applier_of};
+use crate::pr::words::heading;
 
 /// The fields of `spec.ref`, the first that is there decides (source-controller, docs/spec/v1/gitrepositories.md and
 /// ocirepositories.md).
@@ -50,27 +57,57 @@ impl Followed {
 /// Finds the Flux Kustomizations that follow another revision or another repository than before: the cluster gets all in
 /// which these differ, and here only the files of two commits are compared.
 pub(super) fn revisions(clock: &Clock<'_>) -> Vec<Finding> {
-    let mut found: BTreeMap<(&str, Followed, Followed), Vec<&str>> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, Followed, Followed, Landing), Vec<&str>> = BTreeMap::new();
     for cluster in &clock.after.world.model.delivered.all {
         for one in cluster.kustomizations.iter().filter(|one| one.path.is_some()) {
             let id = (one.namespace(), one.name());
             let [old, new] =
                 [&clock.before, &clock.after].map(|tree| tree.find(&cluster.name, &one.remote, id));
-            let old = old.and_then(|old| Followed::by(&clock.before, &old));
-            let new = new.and_then(|new| Followed::by(&clock.after, &new));
             let Some((old, new)) = old.zip(new) else { continue };
-            if old != new {
-                found.entry((&cluster.name, old, new)).or_default().push(one.name());
-            }
+            let followed = Followed::by(&clock.before, &old).zip(Followed::by(&clock.after, &new));
+            let Some((was, is)) = followed.filter(|(was, is)| was != is) else { continue };
+            let lands = lands(clock, &old, &new);
+            found.entry((&cluster.name, was, is, lands)).or_default().push(one.name());
         }
     }
     found
         .into_iter()
-        .map(|((cluster, old, new), names)| finding(clock, cluster, &old, &new, &names))
+        .map(|((cluster, old, new, lands), names)| finding(clock, (cluster, &lands), &old, &new, &names))
         .collect()
 }
 
-fn finding(clock: &Clock<'_>, cluster: &str, old: &Followed, new: &Followed, names: &[&str]) -> Finding {
+/// Returns when what another revision holds lands: once the Flux Kustomization names another source, or its source has
+/// another spec, that is fetched.
+fn lands(clock: &Clock<'_>, old: &Applier<'_>, new: &Applier<'_>) -> Landing {
+    let source = new.kustomization.zip(clock.after.cluster(new.cluster));
+    let source = source.map(|(one, cluster)| (cluster, cluster.followed(&one.source())));
+    let bringer = || {
+        let by = source.as_ref().and_then(|(cluster, source)| Some((cluster, cluster.bringer_of(source)?)));
+        let bringer = by.and_then(|(cluster, by)| applier_of(cluster, by));
+        bringer.or_else(|| clock.after.above(new))
+    };
+    let before = |merged: Timestamp| {
+        let of_source = || match bringer() {
+            Some(bringer) => clock.after.course(&bringer, merged),
+            None => Course::stuck(Landing::unknown("nothing in Git applies its source")),
+        };
+        match reads_same(old, new) {
+            true => vec![Before { course: of_source(), lag: Some(STEP), why: None, done: None }],
+            false => vec![Before::parent(clock.spec_course(old, new, merged))],
+        }
+    };
+    let way = Way { before: &before, is_gated: true, look: Some(Duration::ZERO) };
+    let landing = clock.after.applied_by(new, clock.now, &way);
+    Landing { deadline: None, otherwise: None, since: None, ..landing }
+}
+
+fn finding(
+    clock: &Clock<'_>,
+    (cluster, lands): (&str, &Landing),
+    old: &Followed,
+    new: &Followed,
+    names: &[&str],
+) -> Finding {
     let subject = match names {
         [one] => format!("Flux Kustomization {one} follows"),
         all => format!("Flux Kustomizations {} follow", all.join(", ")),
@@ -89,15 +126,19 @@ fn finding(clock: &Clock<'_>, cluster: &str, old: &Followed, new: &Followed, nam
         }
         false => "compare both by hand before the merge: every difference lands".to_owned(),
     };
+    let differences = match lands.state {
+        State::Never => "No difference between the two lands".to_owned(),
+        _ => format!("Every difference between the two lands {}", heading(lands, clock.now)),
+    };
     Finding {
         topic: Topic::Check,
         cluster: cluster.to_owned(),
         message: format!(
-            "{subject} {} instead of {}. Every difference between the two lands too, and is not shown here",
+            "{subject} {} instead of {}. {differences}, and is not shown here",
             told(new),
             told(old)
         ),
-        from: Some(clock.now),
+        from: Some(lands.earliest.unwrap_or(clock.now)),
         help,
         ..Finding::default()
     }

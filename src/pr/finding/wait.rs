@@ -18,6 +18,8 @@ enum Turn {
     Left(Hold),
     /// It waits from now on, and is closed first at an instant; `None` where that is not known.
     Held(Hold, Option<Timestamp>),
+    /// It stays suspended: CronJobs with a table resume only what they suspended.
+    Kept(Hold),
     /// It waits for another type.
     Other(Hold, Hold),
 }
@@ -41,6 +43,9 @@ pub(super) fn waits(clock: &Clock<'_>) -> Vec<Finding> {
             (None, Some(hold)) if counts(hold) => {
                 Some(Turn::Held(hold.clone(), clock.after.first_closing(&new, hold, clock.now)))
             }
+            (Some(_), Some(hold)) if counts(hold) && clock.stays_suspended(&old, &new, hold) => {
+                Some(Turn::Kept(hold.clone()))
+            }
             (Some(was @ Hold::Window(_)), Some(is @ Hold::Window(_))) if was != is => {
                 Some(Turn::Other(was.clone(), is.clone()))
             }
@@ -60,6 +65,12 @@ fn finding(clock: &Clock<'_>, cluster: &str, turn: Turn, namespace: &str, names:
         all => (format!("Flux Kustomizations {}", all.join(", ")), "wait", "they"),
     };
     let s = if names.len() == 1 { "s" } else { "" };
+    let resume = || {
+        let namespace = format!("--namespace={namespace}");
+        let names = names.iter().copied().chain([namespace.as_str()]).map(str::to_owned);
+        let resume = shell_line(&names.collect::<Vec<_>>());
+        format!("merge it while the window is open, or run `flux resume kustomization {resume}`")
+    };
     let accept = "let a gate suspend it; or accept that it lands at once";
     let (topic, what, help) = match turn {
         Turn::Freed(hold) => {
@@ -68,12 +79,11 @@ fn finding(clock: &Clock<'_>, cluster: &str, turn: Turn, namespace: &str, names:
         }
         Turn::Left(hold) => {
             let what = format!("for {hold} no more, and nothing resumes what is suspended");
-            let namespace = format!("--namespace={namespace}");
-            let names = names.iter().copied().chain([namespace.as_str()]).map(str::to_owned);
-            let resume = shell_line(&names.collect::<Vec<_>>());
-            let help =
-                format!("merge it while the window is open, or run `flux resume kustomization {resume}`");
-            (Topic::OutsideWindow, what, help)
+            (Topic::OutsideWindow, what, resume())
+        }
+        Turn::Kept(hold) => {
+            let what = format!("for {hold}, and nothing resumes what the CronJobs before suspended");
+            (Topic::Check, what, resume())
         }
         Turn::Held(hold, first) => {
             let first = first.map(|at| format!(". The first closing is {at}")).unwrap_or_default();

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::BuiltJob;
+use crate::delivery::fleet::window_of;
 use crate::diagnostic::Place;
 use crate::mechanism::Action;
 use crate::pr::clock::Clock;
 use crate::pr::finding::exception::exceptions;
 use crate::pr::finding::opening::{effects, of_tables};
 use crate::pr::finding::{Finding, Topic};
-use crate::pr::gate::window_of;
 use crate::pr::tree::Tree;
 use crate::spec::{Spec, later_words};
 

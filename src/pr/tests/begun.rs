@@ -45,9 +45,9 @@ fn whatever_came_last_counts_of_a_gate_and_what_it_closes() {
     let base = files();
     let late = Appeared::At(LATE.parse().unwrap());
     let closed = told(&base, "", late);
-    insta::assert_snapshot!(closed, @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; -");
+    insta::assert_snapshot!(closed, @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:02:00Z, first closing -; -");
     let open = told(&base, "clusters/one/gate/close.yaml", late);
-    insta::assert_snapshot!(open, @"Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing 2026-11-29T01:00:00Z; nothing has closed it yet: it or its gate is newer than the last closing");
+    insta::assert_snapshot!(open, @"Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing 2026-11-29T01:00:00Z; it has never been closed here: it or its gate came after the last closing");
     assert_eq!(told(&base, "clusters/one/apps.yaml", late), open);
     // The job that opens closes nothing, and other files tell nothing.
     for file in ["clusters/one/gate/open.yaml", DEPLOYMENT] {
@@ -61,7 +61,7 @@ fn whatever_came_last_counts_of_a_gate_and_what_it_closes() {
         told(&base, "clusters/one/gate/close.yaml", late).replace("saturday", "close"),
         open.replace("saturday", "close")
     );
-    insta::assert_snapshot!(told(&base, "clusters/one/gate/close.yaml", Appeared::Unknown), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; it is assumed that the CronJobs are older than the last closing");
+    insta::assert_snapshot!(told(&base, "clusters/one/gate/close.yaml", Appeared::Unknown), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:02:00Z, first closing -; it is assumed that the CronJobs are older than the last closing");
 }
 
 /// A suspended Flux Kustomization applies and deletes nothing, so the CronJobs of the cluster run on.
@@ -73,15 +73,15 @@ fn a_gate_whose_own_flux_kustomization_is_suspended_still_holds() {
         let job = base.remove(&format!("clusters/one/gate/{file}.yaml")).unwrap();
         base.insert(format!("gates/{file}.yaml"), job);
     }
-    insta::assert_snapshot!(told(&base, "", Appeared::Before), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on");
+    insta::assert_snapshot!(told(&base, "", Appeared::Before), @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:02:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on");
     // One that comes with the change never arrives.
     let before = without(&without(&base, "gates/open.yaml"), "gates/close.yaml");
     let of = |_: &str| Appeared::Before;
-    insta::assert_snapshot!(landings(&compared_since(NOW, &before, &with_image(&base), &of)), @"Deployment/web at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing -; Git suspends the Flux Kustomization of its gate, so the new CronJobs never come");
+    insta::assert_snapshot!(landings(&compared_since(NOW, &before, &with_image(&base), &of)), @"Deployment/web at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing -; Git suspends the Flux Kustomization of its gate, so the new CronJobs never come");
     // Nor does another window of one that is there.
     let later = with(&with_image(&base), &[("gates/open.yaml", "0 22 * * SAT", "0 23 * * SAT")]);
     insta::assert_snapshot!(landings(&compared_since(NOW, &base, &later, &of)), @r"
-    Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on
+    Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:02:00Z, first closing -; Git suspends the Flux Kustomization of its gate. It is assumed that the cluster has the CronJobs, which run on
     CronJob/open never: - to -, first closing -; Git suspends Flux Kustomization gate
     ");
 }
@@ -104,8 +104,8 @@ fn each_gate_of_a_cluster_has_begun_by_itself() {
     };
     let changed = with(&with_image(&more), &[("more/a.yaml", "k: v", "k: w")]);
     insta::assert_snapshot!(landings(&compared_since(NOW, &more, &changed, &late)), @r"
-    Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:05:00Z, first closing -; -
-    ConfigMap/a window: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing 2026-11-29T01:00:00Z; nothing has closed it yet: it or its gate is newer than the last closing
+    Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:02:00Z, first closing -; -
+    ConfigMap/a window: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing 2026-11-29T01:00:00Z; it has never been closed here: it or its gate came after the last closing
     ");
 }
 
@@ -141,8 +141,8 @@ fn a_gate_that_comes_with_the_change_has_closed_nothing() {
         _ => Appeared::Before,
     };
     insta::assert_snapshot!(landings(&compared_since(NOW, &base, &with_image(&files()), &known)), @r"
-    CronJob/close at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing -; -
-    Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:06:00Z, first closing 2026-11-29T01:00:00Z; nothing has closed it yet: it or its gate is newer than the last closing
+    CronJob/close at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing -; -
+    Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing 2026-11-29T01:00:00Z; it has never been closed here: it or its gate came after the last closing
     ");
 }
 

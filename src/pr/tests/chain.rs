@@ -103,7 +103,7 @@ fn a_value_of_the_spec_lands_after_the_parent() {
     let base = with(&base, &[(APPS, "postBuild: {", "postBuild: { substitute: { color: red },")]);
     let slow = with(&base, &[("clusters/one/flux-system/gotk-sync.yaml", "interval: 5m", "interval: 1h")]);
     let lands = landing(NOW, &slow, &[(APPS, "color: red", "color: blue")], "settings");
-    assert_eq!(told(&lands), "at-once 2026-11-23T12:00:00Z – 2026-11-23T13:02:03Z");
+    assert_eq!(told(&lands), "at-once 2026-11-23T12:00:00Z – 2026-11-23T12:03:03Z");
 }
 
 /// The repository, in which `apps-rw` depends on `infra`.
@@ -143,7 +143,8 @@ fn a_window_may_close_before_a_dependency_is_ready() {
         format!(
             "{what}: {}\n  until {until}\n  {}",
             told(lands),
-            crate::pr::words::deadline(&report).unwrap_or_default()
+            crate::pr::deadline::deadline(&report, &crate::pr::summary::sections(&report))
+                .unwrap_or_default()
         )
     });
     insta::assert_snapshot!(all.join("\n"));
@@ -161,7 +162,7 @@ fn a_dependency_may_wait_for_another_window() {
         with(&base, &[("clusters/one/gate/a.yaml", "", &open), ("clusters/one/gate/b.yaml", "", &close)]);
     let lands = landing(NOW, &base, &[(DEPLOYMENT, "1.29.0", "1.30.0")], "web");
     // Both are closed on Monday at noon: infra opens a week later, and only the Saturday after that brings the rest.
-    insta::assert_snapshot!(told(&lands), @"window 2026-12-05T21:00:00Z – 2026-12-05T21:05:00Z; it depends on infra, which waits for another window");
+    insta::assert_snapshot!(told(&lands), @"window 2026-12-05T21:00:00Z – 2026-12-05T21:02:00Z; it depends on infra, which waits for another window");
 }
 
 #[test]
@@ -244,11 +245,11 @@ fn a_spec_that_its_parent_fills_in_lands_after_the_values() {
     );
     let other = (VARS, "side: apps-rt", "side: other");
     let told = |edits: &[(&str, &str, &str)]| told(&landing(NOW, &base, edits, "settings"));
-    assert_eq!(told(&[other]), "at-once 2026-11-23T12:00:00Z – 2026-11-23T14:06:03Z");
+    assert_eq!(told(&[other]), "at-once 2026-11-23T12:00:00Z – 2026-11-23T13:07:03Z");
     let both = [other, (APPS, "apps/${side}", "./apps/${side}")];
-    assert_eq!(told(&both), "at-once 2026-11-23T12:00:00Z – 2026-11-23T14:06:03Z");
+    assert_eq!(told(&both), "at-once 2026-11-23T12:00:00Z – 2026-11-23T13:07:03Z");
     let written = [(APPS, "apps/${side}", "apps/other")];
-    assert_eq!(told(&written), "at-once 2026-11-23T12:00:00Z – 2026-11-23T13:02:03Z");
+    assert_eq!(told(&written), "at-once 2026-11-23T12:00:00Z – 2026-11-23T12:03:03Z");
 }
 
 /// A Flux Kustomization reads another source once its parent says so, and the old one until then.

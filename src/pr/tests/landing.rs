@@ -1,17 +1,17 @@
 //! Freezes, overrides and closings that are near, as they stand to the merge.
 
 use super::repository::{
-    Files, NOW, SPEC, SPEC_FILE, compared, compared_at, files, with, with_cluster, words,
+    Files, NOW, SPEC, SPEC_FILE, compared, compared_at, files, synced, with, with_cluster, words,
 };
 
 const DEPLOYMENT: &str = "apps/apps-rw/deployment.yaml";
 
 /// The repository with a table, and more of a spec.
-fn with_table(more: &str) -> Files {
+pub(super) fn with_table(more: &str) -> Files {
     let table =
         "gate: { enabled: true, namespace: flux-system, every: 1m, from: 2026-01-01, through: 2027-12-31 }";
     let spec = SPEC.replace("gate: { enabled: true, namespace: flux-system }", table);
-    with(&files(), &[(SPEC_FILE, "", &format!("{spec}timeZone: Europe/Berlin\n{more}"))])
+    synced(&with(&files(), &[(SPEC_FILE, "", &format!("{spec}timeZone: Europe/Berlin\n{more}"))]))
 }
 
 /// What is told of a new image.
@@ -56,7 +56,7 @@ fn just_before_a_closing_it_is_too_late() {
 fn clusters_with_windows_of_their_own_have_deadlines_of_their_own() {
     let own = "two: { paths: [clusters/two], windows: { rw: [{ timeZone: America/New_York, open: 0 20 * * TUE, close: 0 2 * * WED }] } } }";
     let spec = SPEC.replace("{ paths: [clusters/one] } }", &format!("{{ paths: [clusters/one] }}, {own}"));
-    let base = with(&with_cluster(&files(), "two"), &[(SPEC_FILE, "", &spec)]);
+    let base = synced(&with(&with_cluster(&files(), "two"), &[(SPEC_FILE, "", &spec)]));
     let after = with(&base, &[(DEPLOYMENT, "1.29.0", "1.30.0")]);
     let report = compared(&base, &after);
     insta::assert_snapshot!(words(&report));

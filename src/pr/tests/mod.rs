@@ -1,21 +1,28 @@
 //! What `pr` says of small repositories, in memory.
 
+mod acting;
 mod begun;
 mod carrier;
 mod chain;
 mod dependency;
+mod first;
+mod follow;
 mod ignores;
 mod landing;
 mod lock;
 mod naming;
 mod outside;
+mod pace;
 mod reach;
 mod repository;
 mod revision;
 mod roots;
+mod several;
 mod shapes;
 mod skew;
 mod standing;
+mod swept;
+mod together;
 mod unsaid;
 mod value;
 mod waits;

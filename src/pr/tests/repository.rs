@@ -7,7 +7,8 @@ use std::rc::Rc;
 use jiff::Timestamp;
 
 use crate::check::{SpecLintOptions, Standard};
-use crate::delivery::{History, Known, Model, Pair, State, Unclosed, World};
+use crate::delivery::{History, Known, Model, Pair, Part, State, Unclosed, World};
+use crate::mechanism;
 use crate::path::RepoPath;
 use crate::pr::{Clock, Landing, Question, Report, Standards, Topic, Tree, report};
 use crate::render::{Embedded, Limits};
@@ -127,6 +128,37 @@ pub fn with_cluster(files: &Files, name: &str) -> Files {
     files.clone().into_iter().chain(copies).collect()
 }
 
+/// Writes the CronJobs of each cluster as the spec says, with its times or its table.
+pub fn synced(files: &Files) -> Files {
+    let spec = parse(&RepoPath::parse(SPEC_FILE).unwrap(), files[SPEC_FILE].as_bytes()).unwrap().spec;
+    let jobs = mechanism::of(spec.gate.mechanism).jobs(&spec).unwrap();
+    let mut files = files.clone();
+    for (cluster, own) in &jobs.schedules {
+        for (position, schedule) in own {
+            let named = &jobs.all[*position];
+            let is_open = named.name.starts_with("open");
+            let (name, verb) = if is_open { ("open", "resume") } else { ("close", "suspend") };
+            let zone = schedule.time_zone.as_deref().unwrap_or("UTC");
+            let text = job(name, verb, &schedule.cron, "apps-rw").replace("Europe/Berlin", zone);
+            let table = jobs.tables.get(cluster).and_then(|own| own.get(&named.change_type));
+            let text = match table {
+                Some(lines) => {
+                    let words: Vec<&str> =
+                        std::iter::once("open-times").chain(lines.iter().map(String::as_str)).collect();
+                    let own = format!("args: [{verb}, kustomization, apps-rw]");
+                    let command = format!("command: [sh, -c, flux {verb} kustomization apps-rw]");
+                    let args = serde_json::to_string(&words).unwrap();
+                    assert!(text.contains(&own), "{text}");
+                    text.replace(&own, &format!("{command}\n            args: {args}"))
+                }
+                None => text,
+            };
+            files.insert(format!("clusters/{cluster}/gate/{name}.yaml"), text);
+        }
+    }
+    files
+}
+
 /// Removes a file.
 pub fn without(files: &Files, path: &str) -> Files {
     let mut files = files.clone();
@@ -134,7 +166,8 @@ pub fn without(files: &Files, path: &str) -> Files {
     files
 }
 
-fn snapshot(files: &Files) -> Snapshot {
+/// The files as a tree.
+pub fn snapshot(files: &Files) -> Snapshot {
     let entry = |(path, text): (&String, &String)| {
         (RepoPath::parse(path).unwrap(), Entry::File(File::new(text.clone().into_bytes())))
     };
@@ -172,17 +205,18 @@ pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&
     let old = old.or_else(|| new.clone());
     let before_files = before;
     let (before, after) = (snapshot(before), snapshot(after));
-    let model = |snapshot: &Snapshot, spec: &Option<Spec>| {
-        let known = spec.as_ref().map(Known::of).unwrap_or_default();
-        Model::read(snapshot, &RepoPath::top(), &known, &renderer)
-    };
-    let (old_model, mut new_model) = (model(&before, &old), model(&after, &new));
+    let known = |spec: &Option<Spec>| spec.as_ref().map(Known::of).unwrap_or_default();
+    let model =
+        |snapshot: &Snapshot, known: &Known| Model::read(snapshot, &RepoPath::top(), known, &renderer);
+    let old_model = model(&before, &known(&old).before(&after));
+    let mut new_model = model(&after, &known(&new));
     new_model.closings.keep_unread(&old_model.closings);
     let now = now.parse().unwrap();
-    let old = Tree::new(World { snapshot: &before, model: &old_model }, old.as_ref());
+    let tree = |world, spec| Tree::new(world, spec).by_its_gates(now);
+    let old = tree(World { snapshot: &before, model: &old_model }, old.as_ref());
     let old =
         old.with_history(now, &Told { files: before_files, since, model: &old_model, renderer: &renderer });
-    let new = Tree::new(World { snapshot: &after, model: &new_model }, new.as_ref());
+    let new = tree(World { snapshot: &after, model: &new_model }, new.as_ref());
     let new = new.in_place_of(&old, now);
     let clock = Clock { before: old, after: new, now };
     let templates = Templates::new(BTreeMap::new()).unwrap();
@@ -214,6 +248,7 @@ pub fn asked<T>(files: &Files, name: &str, ask: impl FnOnce(&dyn Fn(Timestamp) -
             old: Ok(Vec::new()),
             new: Ok(Vec::new()),
             unsaid: None,
+            part: Part::Whole,
         };
         Clock { before, after, now }.lands(&pair)
     };

@@ -1,6 +1,6 @@
 //! Pull requests that take out an app, move a cluster, or change a root, a source or a generator.
 
-use super::repository::{Files, compared, files, flux, map, source, with, without, words};
+use super::repository::{Files, SPEC, SPEC_FILE, compared, files, flux, map, source, with, without, words};
 
 #[test]
 fn an_app_that_goes_is_told_with_what_is_deleted() {
@@ -15,6 +15,46 @@ fn an_app_that_goes_is_told_with_what_is_deleted() {
     let gone = without(&base, "clusters/one/more.yaml");
     let all = without(&without(&gone, "more/kustomization.yaml"), "more/a.yaml");
     insta::assert_snapshot!([words(&compared(&base, &gone)), words(&compared(&base, &all))].join("\n---\n"));
+}
+
+/// Whether anything takes them out of the cluster is not in Git.
+#[test]
+fn what_leaves_a_root_that_nothing_in_git_applies() {
+    let rooted = SPEC.replace("one: { paths", "one: { roots: [clusters/one], paths");
+    let more = flux("more", "more", "");
+    let below = flux("below", "below", "");
+    let base = with(
+        &files(),
+        &[
+            (SPEC_FILE, "", &rooted),
+            ("clusters/one/flux-system/gotk-sync.yaml", &flux("flux-system", "clusters/one", ""), ""),
+            ("clusters/one/more.yaml", "", &more),
+            ("more/a.yaml", "", &map("a", "")),
+            ("more/below.yaml", "", &below),
+            ("below/b.yaml", "", &map("b", "")),
+        ],
+    );
+    let gone = without(&base, "clusters/one/more.yaml");
+    let all = without(&without(&without(&gone, "more/a.yaml"), "more/below.yaml"), "below/b.yaml");
+    // What stays prunes it.
+    let one = without(&without(&base, "more/below.yaml"), "below/b.yaml");
+    // Its build fails.
+    let mut root = base.clone();
+    root.retain(|path, _| !path.starts_with("clusters/one/"));
+    insta::assert_snapshot!(
+        [&gone, &all, &one, &root].map(|after| words(&compared(&base, after))).join("\n---\n")
+    );
+}
+
+#[test]
+fn a_proposed_root_without_its_folder_prunes_nothing() {
+    let own = flux("flux-system", "clusters/one", "");
+    let base = with(&files(), &[("clusters/one/flux-system/gotk-sync.yaml", &own, "")]);
+    let mut gone = base.clone();
+    gone.retain(|path, _| !path.starts_with("clusters/one/"));
+    let told = words(&compared(&base, &gone));
+    assert!(told.contains("nothing prunes it while the folder clusters/one is missing"), "{told}");
+    assert!(!told.contains("outside of Git prunes"), "{told}");
 }
 
 #[test]

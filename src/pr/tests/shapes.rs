@@ -161,3 +161,31 @@ fn what_sops_encrypts_is_told_and_never_shown() {
     assert_eq!(placed(&decrypted, &other), ["apps/apps-rt Secret/s in shop: changed"]);
     assert!(!super::repository::words(&compared(&decrypted, &other)).contains("AES256"));
 }
+
+/// Each applies it as its own, one over the other, and so do those that come in their place.
+#[test]
+fn an_object_of_several_goes_from_each_to_the_one_that_applies_it_alike() {
+    let both = |first: &str, second: &str| {
+        with(
+            &files(),
+            &[
+                (APPS, "", &[apps(""), flux(first, "more/b", ""), flux(second, "more/a", "")].concat()),
+                ("more/a/kustomization.yaml", "", "resources: [m.yaml]\n"),
+                ("more/a/m.yaml", "", &map("shared", "by: a")),
+                ("more/b/kustomization.yaml", "", "resources: [m.yaml]\n"),
+                ("more/b/m.yaml", "", &map("shared", "by: b")),
+            ],
+        )
+    };
+    // In the order of names the second takes over what the first applied.
+    let mut told: Vec<String> = placed(&both("one", "two"), &both("zone-b", "away-a"))
+        .into_iter()
+        .filter(|line| line.contains("ConfigMap"))
+        .collect();
+    told.sort();
+    assert_eq!(told, ["more/a ConfigMap/shared in shop: moved", "more/b ConfigMap/shared in shop: moved"]);
+    let report = compared(&both("one", "two"), &both("zone-b", "away-a"));
+    assert!(
+        report.changes.iter().filter(|line| line.id.kind == "ConfigMap").all(|line| line.fields.is_empty())
+    );
+}

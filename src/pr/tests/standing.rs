@@ -101,13 +101,13 @@ fn each_cluster_is_fetched_as_its_own_source_says() {
         .iter()
         .map(|line| format!("{} {}", line.cluster, line.lands.latest.unwrap()))
         .collect();
-    assert_eq!(latest, ["one 2026-11-23T12:06:00Z", "two 2026-11-23T13:05:00Z"]);
+    assert_eq!(latest, ["one 2026-11-23T12:02:03Z", "two 2026-11-23T13:04:00Z"]);
     // Another cluster's source is not that of a cluster whose own one is not in Git.
     let own = flux("flux-system", "clusters/one", "");
     let alone = with(&base, &[("clusters/one/flux-system/gotk-sync.yaml", "", &own)]);
     let report = compared(&alone, &with(&alone, &[("apps/apps-rt/settings.yaml", "'1'", "'2'")]));
     let lands = &report.changes[0].lands;
-    assert_eq!(lands.latest.unwrap().to_string(), "2026-11-23T12:06:00Z");
+    assert_eq!(lands.latest.unwrap().to_string(), "2026-11-23T12:02:03Z");
     assert!(lands.reason.as_ref().is_some_and(|reason| reason.contains("not in Git")), "{lands:?}");
 }
 

@@ -69,16 +69,16 @@ fn until_another_window_arrives_the_old_one_counts() {
     let later = open("0 22 * * SAT", "0 23 * * SAT");
     let later = [(later.0, later.1.as_str(), later.2)];
     // Days before, only the new one counts.
-    assert_eq!(lands("2026-11-23T12:00:00Z", &later), "window 2026-11-28T22:00:00Z 2026-11-28T22:05:00Z");
-    // Three minutes before the old opening the new CronJobs may not be there yet.
-    assert_eq!(lands("2026-11-28T20:57:00Z", &later), "window 2026-11-28T21:00:00Z 2026-11-28T22:05:00Z");
+    assert_eq!(lands("2026-11-23T12:00:00Z", &later), "window 2026-11-28T22:00:00Z 2026-11-28T22:02:00Z");
+    // Two minutes before the old opening the new CronJobs may not be there yet.
+    assert_eq!(lands("2026-11-28T20:58:00Z", &later), "window 2026-11-28T21:00:00Z 2026-11-28T22:02:00Z");
     // The old one is open, and nothing closes it before its next run.
     let monday = [("clusters/one/gate/open.yaml", "0 22 * * SAT", "0 22 * * MON")];
     let told = lands("2026-11-28T22:00:00Z", &monday);
     assert!(told.starts_with("window 2026-11-28T22:00:00Z"), "{told}");
     // The new one would be open, but nothing has opened it.
     let earlier = [("clusters/one/gate/open.yaml", "0 22 * * SAT", "0 6 * * SAT")];
-    assert_eq!(lands("2026-11-28T12:00:00Z", &earlier), "window 2026-11-28T12:00:00Z 2026-12-05T05:06:00Z");
+    assert_eq!(lands("2026-11-28T12:00:00Z", &earlier), "window 2026-11-28T12:00:00Z 2026-12-05T05:02:03Z");
 }
 
 #[test]

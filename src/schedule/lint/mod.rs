@@ -60,27 +60,6 @@ impl LintCode {
         use LintCode::{AlwaysOpen, LongerThanPeriod, NeverFires, Overlap, SameInstant};
         matches!(self, NeverFires | AlwaysOpen | SameInstant | LongerThanPeriod | Overlap)
     }
-
-    /// Gives the name by which the finding is known.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            LintCode::MissingZone => "missing-zone",
-            LintCode::NeverFires => "never-fires",
-            LintCode::EitherDay => "either-day",
-            LintCode::ClockGap => "clock-gap",
-            LintCode::ClockFold => "clock-fold",
-            LintCode::NotAlternating => "not-alternating",
-            LintCode::SameInstant => "same-instant",
-            LintCode::LongerThanPeriod => "longer-than-period",
-            LintCode::AlwaysOpen => "always-open",
-            LintCode::Overlap => "overlap",
-            LintCode::TooShort => "too-short",
-            LintCode::RarelyOpens => "rarely-opens",
-            LintCode::LostClosing => "lost-closing",
-            LintCode::UnevenTimes => "uneven-times",
-            LintCode::HardlyCloses => "hardly-closes",
-        }
-    }
 }
 
 /// One surprise about a window.

@@ -151,6 +151,13 @@ impl One<'_> {
                 "open once for each closing",
             ));
         } else if !opened.is_empty() || !closed.is_empty() {
+            let (open, close) = (&self.edges.open, &self.edges.close);
+            let message = match closed.is_empty() {
+                true => format!("two openings of `{open}` follow each other without a closing of `{close}`"),
+                false => {
+                    format!("two closings of `{close}` follow each other without an opening of `{open}`")
+                }
+            };
             let mut dates: Vec<Date> = opened.into_iter().chain(closed).collect();
             dates.sort_unstable();
             dates.dedup();
@@ -158,7 +165,7 @@ impl One<'_> {
             lints.push(self.finding(
                 LintCode::NotAlternating,
                 close_key,
-                format!("`{}` and `{}` do not take turns", self.edges.open, self.edges.close),
+                message,
                 dates,
                 "name the same days for both, or the days after where the window spans midnight",
             ));

@@ -67,13 +67,13 @@ pub(super) fn outages(windows: &[One<'_>], lints: &mut Vec<Lint>) {
                 true => (
                     close_key,
                     format!(
-                        "closed times differ: {shortest} to {longest}. After a long outage a missed closing and opening may race: it may stay closed"
+                        "after a long outage the window may stay closed. Its closed times differ: {shortest} to {longest}"
                     ),
                 ),
                 false => (
                     open_key,
                     format!(
-                        "the window is open from {shortest} to {longest}. A missed opening is repeated only in the first {shortest}; later it stays closed"
+                        "after a long outage the window may stay closed. Its open times differ: {shortest} to {longest}. A missed opening is repeated only in the first {shortest}"
                     ),
                 ),
             };

@@ -56,7 +56,11 @@ impl About {
     }
 
     /// Makes sure that the spec has such clusters.
-    pub(super) fn known(&self, spec: &Spec) -> Result<(), Error> {
+    ///
+    /// # Errors
+    ///
+    /// What was probably meant, where it has not.
+    pub(crate) fn known(&self, spec: &Spec) -> Result<(), Error> {
         if let Some(name) = self.clusters.iter().find(|name| !spec.clusters.contains_key(*name)) {
             return Err(unknown_cluster(spec, name));
         }

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::schedule::{Interval, Length};
+use crate::schedule::{Interval, Length, moment};
 use crate::spec::edited::edited;
 use crate::spec::exceptions::taken::taken;
 use crate::spec::exceptions::times::{Zone, is_ahead, run_after, run_before};
@@ -20,6 +20,9 @@ const FOREVER: &str = "2199-12-31";
 
 /// Its year.
 const LAST_YEAR: i16 = 2199;
+
+/// What stands in the place of an end that there is none of.
+pub const UNTIL_REMOVED: &str = "until it is removed";
 
 /// Tells whether a freeze has no end: it lasts until somebody takes it away.
 pub fn is_endless(freeze: Interval) -> bool {
@@ -92,6 +95,7 @@ pub fn add_freeze(
     new: &NewFreeze,
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
+    new.about.known(spec)?;
     let table = needed_table(spec, now, "a freeze")?;
     if let Some(other) = named(spec, &new.name) {
         let error = Diagnostic::error(format!("there is a freeze `{}` already", new.name));
@@ -101,7 +105,6 @@ pub fn add_freeze(
         );
         return Err(Error::new(ErrorKind::Usage, error.at(other.name.place.clone()).help(help)));
     }
-    new.about.known(spec)?;
     if let Some(name) = new.types.iter().find(|name| spec.change_type(name).is_none()) {
         return Err(unknown_type(spec, name));
     }
@@ -125,8 +128,9 @@ pub fn add_freeze(
     })?;
     if let Some(freeze) = named(&parsed.spec, &new.name) {
         let what = format!("freeze `{}`", new.name);
-        is_ahead(&what, freeze.interval, new.from.is_some(), &zone.zone, now)?;
-        let taken = taken(&parsed.spec, freeze, &zone.zone, now);
+        let told = new.time_zone.clone().unwrap_or_else(|| spec.told_zone());
+        is_ahead(&what, freeze.interval, new.from.is_some(), &told, now)?;
+        let taken = taken(&parsed.spec, freeze, &told, now);
         parsed.warnings.extend(taken);
     }
     Ok((after, parsed))
@@ -149,8 +153,8 @@ pub fn add_override(
     new: &NewOverride,
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
-    let table = needed_table(spec, now, "an override")?;
     new.about.known(spec)?;
+    let table = needed_table(spec, now, "an override")?;
     let change_type = gated(spec, new.change_type.as_deref())?;
     let until = match &new.end {
         End::At(until) => Some(until.as_str()),
@@ -158,12 +162,13 @@ pub fn add_override(
     };
     let zone = Zone::new(spec, new.time_zone.as_ref(), &[new.from.as_deref(), until])?;
     let (begin, end) = (|at| run_before(table, at), |at| run_after(table, at));
-    let from = zone.written(new.from.as_deref().unwrap_or("now"), now, begin);
+    let from = zone.minute(new.from.as_deref().unwrap_or("now"), now, false, begin);
     let until = match &new.end {
-        End::At(until) => zone.written(until, now, end),
+        End::At(until) => zone.minute(until, now, true, end),
         End::After(length) => {
             let begins = match &new.from {
                 Some(_) => {
+                    // As it is written, whatever was said.
                     let from = Placed::new(from.clone(), Place::file(spec.path.clone()));
                     let usage = |error: Box<Diagnostic>| Error::new(ErrorKind::Usage, *error);
                     instant(&from, &zone.zone, false).map_err(usage)?
@@ -196,25 +201,25 @@ pub fn add_override(
         edited(spec, text, |editor| editor.append_raw_item(&[Key::from("overrides")], &lines.join("\n")))?;
     if let Some(given) = parsed.spec.overrides.last() {
         let interval = given.interval;
-        is_ahead("the override", interval, new.from.is_some(), &zone.zone, now)?;
+        let told = new.time_zone.clone().unwrap_or_else(|| spec.told_zone());
+        is_ahead("the override", interval, new.from.is_some(), &told, now)?;
         let bounds = table.bounds;
         if interval.clip(bounds.open, bounds.close) != Some(interval) {
-            let day = |at: Timestamp| at.to_zoned(zone.zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
             let message = format!(
                 "the override lies outside of the table of open times, {} to {}",
-                day(bounds.open),
-                day(bounds.close)
+                moment(bounds.open, &told),
+                moment(bounds.close, &told)
             );
             return Err(usage(message, "`gitops-windows sync --extend` moves the end of the table"));
         }
-        let frozen = frozen(&parsed.spec, interval, &zone)?;
+        let frozen = frozen(&parsed.spec, interval, &told)?;
         parsed.warnings.extend(frozen);
     }
     Ok((after, parsed))
 }
 
 /// Says what freezes take of the last override; refuses it where that is all.
-fn frozen(spec: &Spec, interval: Interval, zone: &Zone) -> Result<Option<Diagnostic>, Error> {
+fn frozen(spec: &Spec, interval: Interval, zone: &TimeZone) -> Result<Option<Diagnostic>, Error> {
     let Some(given) = spec.overrides.last() else { return Ok(None) };
     let own = spec.clusters.keys().filter(|cluster| spec.is_one_of(cluster, &given.clusters));
     let (mut is_open, mut taken) = (false, None);
@@ -233,10 +238,13 @@ fn frozen(spec: &Spec, interval: Interval, zone: &Zone) -> Result<Option<Diagnos
     }
     let Some((cluster, freeze)) = taken else { return Ok(None) };
     let name = &freeze.name.value;
-    let end = zone.text(freeze.interval.close).replace('T', " ");
+    let end = match is_endless(freeze.interval) {
+        true => UNTIL_REMOVED.to_owned(),
+        false => format!("until {}", moment(freeze.interval.close, zone)),
+    };
     let what = if is_open { "a part of the override" } else { "all of the override" };
     let message = format!(
-        "freeze `{name}` ({}) takes {what} in cluster {cluster} until {end}: a freeze always wins",
+        "freeze `{name}` ({}) takes {what} in cluster {cluster} {end}: a freeze always wins",
         freeze.reason
     );
     if is_open {

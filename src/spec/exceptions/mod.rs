@@ -15,7 +15,7 @@ mod text;
 mod times;
 
 pub use about::About;
-pub use add::{End, NewFreeze, NewOverride, add_freeze, add_override, free_name, is_endless};
+pub use add::{End, NewFreeze, NewOverride, UNTIL_REMOVED, add_freeze, add_override, free_name, is_endless};
 pub use json::{freezes, overrides};
 pub use remove::{Which, clean, remove_freeze, remove_override};
 pub use table::{extend, look};
@@ -26,6 +26,7 @@ use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
+use crate::spec::validate::lacks_zone;
 use crate::spec::{MechanismName, Spec, TableDef};
 
 /// Makes the error of a command line.
@@ -50,6 +51,10 @@ fn last_day(now: Timestamp) -> String {
 /// Says in steps how the gate of a spec gets a table.
 pub fn table_steps(spec: &Spec, now: Timestamp) -> String {
     let (path, day) = (&spec.path, last_day(now));
+    let zone = match lacks_zone(spec) {
+        true => format!("add `timeZone`, such as `Europe/Berlin`, at the top of {path}\n"),
+        false => String::new(),
+    };
     let edit = if spec.gate.mechanism == MechanismName::FluxOperator {
         format!(
             "choose `mechanism: follow`, `every: 5m` and `through: {day}` under `gate` in {path}\nrun `gitops-windows sync`"
@@ -57,5 +62,5 @@ pub fn table_steps(spec: &Spec, now: Timestamp) -> String {
     } else {
         format!("run `gitops-windows sync --every 5m`: that gives the gate a table to {day}")
     };
-    format!("{edit}\nlet that commit reach the clusters, and run this again")
+    format!("{zone}{edit}\nlet that commit reach the clusters, and run this again")
 }

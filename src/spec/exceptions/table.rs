@@ -1,6 +1,5 @@
 //! The end of the table of open times, moved on.
 
-use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, civil::Date};
 
 use crate::error::Error;
@@ -45,7 +44,7 @@ pub fn extend(
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
     let table = needed_table(spec, now, "a table of open times")?;
-    let zone = spec.zone().unwrap_or(TimeZone::UTC);
+    let zone = spec.told_zone();
     let last = |at: Timestamp| at.to_zoned(zone.clone()).date().yesterday();
     let none = || usage("the table of open times can't end later", "give --extend a day such as 2027-12-31");
     let known = last(table.bounds.close).map_err(|_| none())?;

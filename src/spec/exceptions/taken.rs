@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Diagnostic, clean};
+use crate::schedule::moment;
 use crate::spec::{Freeze, Override, Spec};
 
 /// Says of each override that is not over which part of it a freeze takes: a freeze always wins.
@@ -22,7 +23,7 @@ pub(super) fn taken(spec: &Spec, freeze: &Freeze, zone: &TimeZone, now: Timestam
         if clusters.is_empty() {
             return None;
         }
-        let at = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string();
+        let at = |at: Timestamp| moment(at, zone);
         let what = match (lost.open <= now, lost.open <= interval.open, lost.close >= interval.close) {
             (true, _, true) => "ends at once".to_owned(),
             (_, true, true) => "does not count".to_owned(),

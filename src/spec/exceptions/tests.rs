@@ -123,6 +123,22 @@ fn an_override_from_now_lasts_to_a_run_of_the_gate() {
     insta::assert_snapshot!(told(SPEC, until));
 }
 
+/// A day is meant as `freeze add` means it: an end is the last one.
+#[test]
+fn an_override_takes_days() {
+    let of = |from: &str, end: End| {
+        let (text, parsed) = given(SPEC, |new| (new.from, new.end) = (Some(from.into()), end)).unwrap();
+        let lines = text.lines().filter(|line| line.contains("from:") || line.contains("until:"));
+        let lines: Vec<&str> = lines.map(|line| line.trim_start_matches([' ', '-'])).collect();
+        (lines.join("; "), parsed.spec.overrides[0].interval)
+    };
+    let (text, interval) = of("2026-12-01", End::At("2026-12-02".into()));
+    assert_eq!(text, "from: \"2026-12-01T00:00\"; until: \"2026-12-03T00:00\"");
+    assert_eq!(interval.open.to_string(), "2026-11-30T23:00:00Z");
+    let (text, _) = of("2026-12-01", End::After("2h".parse().unwrap()));
+    assert_eq!(text, "from: \"2026-12-01T00:00\"; until: \"2026-12-01T02:00\"");
+}
+
 /// At the hour that comes twice a time says which of the two it is.
 #[test]
 fn an_override_in_the_hour_that_comes_twice_has_its_offset() {
@@ -194,7 +210,6 @@ fn what_makes_no_sense_is_refused() {
     say("no date", freeze(SPEC, |new| new.from = Some("some day".into())));
     say("no reason", freeze(SPEC, |new| new.reason = " ".into()));
     say("a bad name", freeze(SPEC, |new| new.name = "Year end".into()));
-    say("a day", given(SPEC, |new| new.end = End::At("2026-11-25".into())));
     say("ends before it begins", given(SPEC, |new| new.end = End::At("2026-11-24T19:00".into())));
     say(
         "an override that is over",
@@ -410,4 +425,23 @@ fn a_freeze_says_what_it_takes_of_overrides() {
         warnings(&|new| (new.from, new.to, new.about) = (None, None, cluster("edge-01"))),
     ];
     insta::assert_snapshot!(all.join("\n---\n"));
+}
+
+/// No step sends people to a command that refuses.
+#[test]
+fn a_misspelt_cluster_comes_before_the_table_and_the_zone_with_it() {
+    let pair = SPEC.replace("every: 5m, through: 2027-12-31", "enabled: true");
+    let misspelt = [
+        told(&pair, freeze(&pair, |new| new.about = cluster("edge-1"))),
+        told(&pair, given(&pair, |new| new.about = cluster("edge-1"))),
+    ];
+    assert!(misspelt.iter().all(|said| said.contains("there is no cluster `edge-1`")), "{misspelt:?}");
+    assert!(!table_steps(&spec(&pair), now()).contains("timeZone"));
+    let without = pair.replace("timeZone: Europe/Berlin\n", "");
+    let steps = table_steps(&spec(&without), now());
+    assert!(
+        steps.starts_with("add `timeZone`, such as `Europe/Berlin`, at the top of windows.yaml\n"),
+        "{steps}"
+    );
+    assert!(look(&spec(&without), &without, "5m", now()).is_err());
 }

@@ -1,13 +1,13 @@
 //! The lists for people.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::diagnostic::clean;
-use crate::schedule::Interval;
+use crate::schedule::{Interval, minute, zone_name};
 use crate::spec::Spec;
 use crate::spec::exceptions::about::words;
 use crate::spec::exceptions::json::state;
+use crate::spec::exceptions::{UNTIL_REMOVED, is_endless};
 use crate::text::table;
 
 /// How many digits of a hash are shown; the lists for services have all.
@@ -45,15 +45,16 @@ fn list(spec: &Spec, before: &[&str], rows: Vec<Vec<String>>, behind: &[&str], n
     if rows.is_empty() {
         return format!("{} has {none}.\n", spec.path);
     }
-    let zone = spec.time_zone.as_ref().map_or("UTC", |zone| zone.value.as_str());
-    let times = ["STATE".to_owned(), format!("FROM ({zone})"), "UNTIL".to_owned()];
+    let zone = spec.told_zone();
+    let zone = zone_name(&zone).unwrap_or("UTC");
+    let times = ["STATE".to_owned(), format!("FROM ({zone})"), format!("UNTIL ({zone})")];
     let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let head: Vec<String> = own(before).into_iter().chain(times).chain(own(behind)).collect();
     table(&std::iter::once(head).chain(rows).collect::<Vec<_>>())
 }
 
 fn times(spec: &Spec, interval: Interval, now: Timestamp) -> [String; 3] {
-    let zone = spec.zone().unwrap_or(TimeZone::UTC);
-    let told = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%a %Y-%m-%d %H:%M").to_string();
-    [state(interval, now).to_owned(), told(interval.open), told(interval.close)]
+    let zone = spec.told_zone();
+    let until = if is_endless(interval) { UNTIL_REMOVED.to_owned() } else { minute(interval.close, &zone) };
+    [state(interval, now).to_owned(), minute(interval.open, &zone), until]
 }

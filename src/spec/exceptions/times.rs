@@ -1,12 +1,10 @@
 //! Times of a command line as the spec writes them.
 
-use std::collections::BTreeSet;
-
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::error::Error;
-use crate::schedule::{Interval, Said, zone};
+use crate::schedule::{Interval, Said, moment, zone};
 use crate::spec::exceptions::usage;
 use crate::spec::{Spec, TableDef};
 
@@ -34,15 +32,9 @@ impl Zone {
         let said = |text: &str| Said::spoken(text, Timestamp::UNIX_EPOCH, &TimeZone::UTC);
         let is_on_a_clock = |text: &&str| !matches!(said(text), Some(Said::Instant(_)));
         if let Some(text) = given.iter().flatten().copied().find(is_on_a_clock) {
-            let named: BTreeSet<Option<&str>> = spec
-                .windows
-                .values()
-                .map(|window| window.value.time_zone.as_ref().map(|name| name.value.as_str()))
-                .collect();
-            if let (1, Some(Some(name))) = (named.len(), named.first())
-                && let Ok(zone) = zone::parse(name)
-            {
-                return Ok(Zone { zone, written: Some((*name).to_owned()) });
+            if let Some(zone) = spec.zone_of_windows() {
+                let written = zone.iana_name().map(ToOwned::to_owned);
+                return Ok(Zone { zone, written });
             }
             let message = format!("`{text}` has no time zone");
             return Err(usage(message, "add --time-zone, for example `--time-zone Europe/Berlin`"));
@@ -65,6 +57,21 @@ impl Zone {
             Some(Said::Instant(at)) if at.as_second() % 60 == 0 => self.text(at),
             // What it is not, whoever reads the spec says.
             _ => text.to_owned(),
+        }
+    }
+
+    /// As [`Zone::written`], but that a day is written as its first minute, or, as an end, as the first one after it.
+    pub(super) fn minute(
+        &self,
+        text: &str,
+        now: Timestamp,
+        is_end: bool,
+        run: impl Fn(Timestamp) -> Timestamp,
+    ) -> String {
+        let day = Said::spoken(text, now, &self.zone).filter(|said| matches!(said, Said::Day(_)));
+        match day.and_then(|day| day.instant(&self.zone, is_end).ok()) {
+            Some(at) => self.text(at),
+            None => self.written(text, now, run),
         }
     }
 
@@ -97,7 +104,7 @@ pub(super) fn is_ahead(
     zone: &TimeZone,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let told = |at: Timestamp| at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string();
+    let told = |at: Timestamp| moment(at, zone);
     if interval.close <= now {
         let message = format!("{what} would end on {}, which is over", told(interval.close));
         return Err(usage(message, format!("give it an end after {}", told(now))));

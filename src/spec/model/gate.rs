@@ -1,6 +1,7 @@
 //! What opens and closes, and who hears of it.
 
 use crate::spec::TableDef;
+use crate::text::words;
 
 /// What opens and closes: the CronJobs' common part.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,8 +63,8 @@ impl GateDef {
     pub(crate) fn inflexible(&self) -> Option<&'static str> {
         match (&self.table, self.mechanism) {
             (Some(_), _) => None,
-            (None, MechanismName::FluxOperator) => Some("schedules of Flux Operator"),
-            (None, _) => Some("CronJobs that run at openings and closings alone"),
+            (None, MechanismName::FluxOperator) => Some("a schedule of Flux Operator"),
+            (None, _) => Some("a gate that acts only at openings and closings"),
         }
     }
 
@@ -99,34 +100,21 @@ pub struct ProviderDef {
 pub const PROVIDER_TYPES: &[&str] =
     &["GitHubBranch", "GitLabBranch", "GiteaBranch", "AzureDevOpsBranch", "AWSCodeCommitBranch"];
 
-/// How a gate is held closed, by name; what it does stands in [`mechanism`](crate::mechanism).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum MechanismName {
-    /// CronJobs suspend and resume.
-    #[default]
-    Suspend,
-    /// A source of its own follows the one that lands at once, while a window is open.
-    Follow,
-    /// Flux Operator moves a source of its own, as the schedule of a ResourceSetInputProvider says.
-    FluxOperator,
+words! {
+    /// How a gate is held closed, by name; what it does stands in [`mechanism`](crate::mechanism).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum MechanismName {
+        /// CronJobs suspend and resume.
+        #[default]
+        Suspend = "suspend",
+        /// A source of its own follows the one that lands at once, while a window is open.
+        Follow = "follow",
+        /// Flux Operator moves a source of its own, as the schedule of a ResourceSetInputProvider says.
+        FluxOperator = "flux-operator",
+    }
 }
 
 impl MechanismName {
-    /// All of them.
-    pub const ALL: [MechanismName; 3] =
-        [MechanismName::Suspend, MechanismName::Follow, MechanismName::FluxOperator];
-
-    /// All of them as the spec writes them.
-    pub(crate) const WORDS: &[&str] = &{
-        let mut words = [""; MechanismName::ALL.len()];
-        let mut position = 0;
-        while position < words.len() {
-            words[position] = MechanismName::ALL[position].as_str();
-            position += 1;
-        }
-        words
-    };
-
     /// Tells whether what is real-time stops at the next commit where it depends on what a closed gate holds.
     ///
     /// kustomize-controller asks a dependency for the same revision only where both read one source
@@ -139,33 +127,16 @@ impl MechanismName {
     pub const fn holds_sources(self) -> bool {
         matches!(self, MechanismName::Follow | MechanismName::FluxOperator)
     }
-
-    /// Gives the name as the spec writes it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            MechanismName::Suspend => "suspend",
-            MechanismName::Follow => "follow",
-            MechanismName::FluxOperator => "flux-operator",
-        }
-    }
 }
 
-/// The command with which a gate suspends and resumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Runner {
-    /// `kubectl patch`, which fails loudly.
-    Kubectl,
-    /// `flux suspend` and `flux resume`.
-    Flux,
-}
-
-impl Runner {
-    /// Gives the name as the spec writes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Runner::Kubectl => "kubectl",
-            Runner::Flux => "flux",
-        }
+words! {
+    /// The command with which a gate suspends and resumes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Runner {
+        /// `kubectl patch`, which fails loudly.
+        Kubectl = "kubectl",
+        /// `flux suspend` and `flux resume`.
+        Flux = "flux",
     }
 }
 

@@ -89,6 +89,19 @@ impl Spec {
         zone::parse(self.time_zone.as_ref()?).ok()
     }
 
+    /// Returns the zone that every window names itself; `None` where they name several, or one none.
+    pub fn zone_of_windows(&self) -> Option<TimeZone> {
+        let mut names =
+            self.windows.values().map(|window| window.value.time_zone.as_ref().map(|name| &name.value));
+        let first = names.next()??;
+        if names.all(|name| name == Some(first)) { zone::parse(first).ok() } else { None }
+    }
+
+    /// Returns the zone in which instants are told that are no window's: that of the spec, or else of its windows, or UTC.
+    pub fn told_zone(&self) -> TimeZone {
+        self.zone().or_else(|| self.zone_of_windows()).unwrap_or(TimeZone::UTC)
+    }
+
     /// Gives the type of this name.
     pub fn change_type(&self, name: &str) -> Option<&ChangeType> {
         self.types.iter().find(|change_type| change_type.name.value == name)

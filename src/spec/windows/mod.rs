@@ -20,7 +20,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::spec::Spec;
-use crate::text::{did_you_mean, sha256};
+use crate::text::{did_you_mean, sha256, some};
 
 /// The version of the answers' form; it grows when something is taken away or means something else.
 pub(super) const VERSION: u32 = 1;
@@ -63,22 +63,26 @@ pub(super) fn unknown<'a>(
     path: &RepoPath,
     known: impl Iterator<Item = &'a str>,
 ) -> Error {
+    const MOST: usize = 8;
     let known: Vec<&str> = known.collect();
     let help = did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
         [] => format!("{path} has none"),
-        known => format!("{path} has {}", known.join(", ")),
+        known => format!("{path} has {}", some(known, MOST)),
     });
-    Error::new(
-        ErrorKind::Usage,
-        Diagnostic::error(format!("there is no {what} `{name}`")).at(Place::file(path.clone())).help(help),
-    )
+    Error::new(ErrorKind::Usage, none(what, name).at(Place::file(path.clone())).help(help))
+}
+
+/// Says that there is nothing of a name: the same words wherever a cluster, a type or a window is named.
+pub(crate) fn none(what: &str, name: &str) -> Diagnostic {
+    Diagnostic::error(format!("there is no {what} `{name}`"))
 }
 
 fn unknown_window(spec: &Spec, name: &str) -> Error {
     unknown("window", name, &spec.path, spec.windows.keys().map(String::as_str))
 }
 
-pub(super) fn unknown_cluster(spec: &Spec, name: &str) -> Error {
+/// Says that a spec has no such cluster, and which was probably meant.
+pub(crate) fn unknown_cluster(spec: &Spec, name: &str) -> Error {
     unknown("cluster", name, &spec.path, spec.clusters.keys().map(String::as_str))
 }
 

@@ -51,7 +51,7 @@ pub(super) struct Splice {
 ///
 /// let text = "resources: # all\n  - a # first\n  - b\n";
 /// let mut editor = Editor::new(text, 0).unwrap();
-/// editor.remove_item(&["resources".into()], 1).unwrap();
+/// editor.remove_items(&["resources".into()], &[1]).unwrap();
 /// editor.append_item(&["resources".into()], "../c").unwrap();
 /// editor.set_scalar(&["namespace".into()], "on").unwrap();
 /// assert_eq!(editor.text(), "resources: # all\n  - a # first\n  - ../c\nnamespace: \"on\"\n");
@@ -233,15 +233,6 @@ impl Editor {
         remove_at(&mut expected, &json_path)?;
         let splices = self.cut_entry(mapping, target)?;
         self.commit(splices, &expected)
-    }
-
-    /// Removes one item of a list; see [`Editor::remove_items`].
-    ///
-    /// # Errors
-    ///
-    /// When there is no such item.
-    pub fn remove_item(&mut self, path: &[Key], index: usize) -> Result<(), EditError> {
-        self.remove_items(path, &[index])
     }
 
     /// Removes items of a list with their whole lines.

@@ -69,7 +69,8 @@ pub fn change_both(fleet: &Fleet, tag: (&str, &str), sentence: (&str, &str)) {
 /// Plays it.
 pub fn play(fleet: &mut Fleet) {
     scaffold(fleet);
-    let window = closed_until_soon(fleet, 1);
+    // Long enough for a landing that `pr` promises: apps-rt is ready before the closing.
+    let window = closed_until_soon(fleet, 4);
     let cluster = &fleet.clusters[0];
 
     let rt = predict(fleet, "edge-01", "nginx", "rt");

@@ -12,6 +12,12 @@ windows: { week: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * S
 clusters: { edge: {} }
 ";
 
+const SOURCE: &str = "apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: { name: flux-system, namespace: flux-system }
+spec: { interval: 1m, url: https://example.com/fleet, ref: { branch: main } }
+";
+
 fn flux(name: &str, more: &str) -> String {
     format!(
         "apiVersion: kustomize.toolkit.fluxcd.io/v1
@@ -38,9 +44,14 @@ metadata: {{ name: {name}{space} }}
 /// Tells of each entry point what a split makes of it, in a repository with the entry point `shop`, which
 /// has a Namespace and a Deployment, and another one with what is given.
 fn ways(rules: &str, depends: [&str; 2], other: &str) -> Vec<String> {
+    ways_of(&format!("{SPEC}{rules}"), depends, other)
+}
+
+/// As [`ways`], of a whole spec.
+fn ways_of(spec: &str, depends: [&str; 2], other: &str) -> Vec<String> {
     let shop = object("Namespace", "", "shop") + &object("Deployment", "shop", "web");
     let files = [
-        ("clusters/edge/apps.yaml", flux("shop", depends[0]) + &flux("other", depends[1])),
+        ("clusters/edge/apps.yaml", flux("shop", depends[0]) + &flux("other", depends[1]) + SOURCE),
         ("apps/shop/kustomization.yaml", "resources: [all.yaml]\n".to_owned()),
         ("apps/shop/all.yaml", shop),
         ("apps/other/kustomization.yaml", "resources: [all.yaml, more.yaml]\n".to_owned()),
@@ -53,7 +64,7 @@ fn ways(rules: &str, depends: [&str; 2], other: &str) -> Vec<String> {
         snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.into_bytes()));
     }
     let path = RepoPath::parse("windows.yaml").unwrap();
-    let spec = crate::spec::parse(&path, format!("{SPEC}{rules}").as_bytes()).unwrap().spec;
+    let spec = crate::spec::parse(&path, spec.as_bytes()).unwrap().spec;
     let renderer = Embedded::new(Limits::default());
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &renderer);
     let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
@@ -113,6 +124,16 @@ fn what_something_earlier_waits_for_is_divided() {
     let all_late = object("Deployment", "elsewhere", "api");
     let held = ["other: untouched", "shop: untouched", "held whole: other, shop"];
     assert_eq!(ways("", ["", waits], &all_late), held);
+}
+
+/// What reads a held source stops nothing that depends on it, so that its Namespace may wait too.
+#[test]
+fn what_something_earlier_waits_for_stays_whole_at_a_held_source() {
+    let follow =
+        format!("{SPEC}gate: {{ mechanism: follow, every: 5m, from: 2026-11-01, through: 2027-12-31 }}\n");
+    let waits = ", dependsOn: [{ name: shop }]";
+    assert_eq!(ways_of(&follow, ["", waits], &settings("elsewhere")), WHOLE);
+    assert_eq!(ways_of(&follow, ["", waits], &settings("shop")), DIVIDED);
 }
 
 #[test]

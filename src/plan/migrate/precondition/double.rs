@@ -7,9 +7,9 @@ use crate::plan::problem::Problem;
 
 /// What is said where several old ones apply the same objects: so would their successors, and no step
 /// leads out of that.
-pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
+pub fn check(_: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     // What stays with them when they hand nothing over was applied twice before.
-    if !one.rest.as_ref().is_some_and(|rest| rest.overlaps) || differ(input, &one.whole, &one.old) {
+    if !one.rest.as_ref().is_some_and(|rest| rest.overlaps) || differ(&one.old) {
         return None;
     }
     let names: Vec<String> = one.old.iter().map(|old| format!("{} in {}", old.name, old.file)).collect();

@@ -29,7 +29,7 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
 }
 
 /// Stops at a variable in what a Flux Kustomization is known by, or goes by.
-fn variable(flux: &FluxKustomization) -> Option<Problem> {
+pub(crate) fn variable(flux: &FluxKustomization) -> Option<Problem> {
     let (metadata, source) = (&flux.value["metadata"], flux.said("sourceRef"));
     // A list may give another one.
     let namespace = Value::from(flux.namespace.as_str());

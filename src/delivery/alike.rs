@@ -1,0 +1,81 @@
+//! Objects of one build that the values of variables give one name.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::render::{Object, RenderError};
+use crate::repo::manifest::ObjectId;
+use crate::repo::post_build::{live_id, puts_in};
+
+/// Finds the positions of two objects of a build that get one id, each given by itself, its id as it is built, and the one
+/// that it has in the cluster. Flux refuses such a build: `id matched 2 resources` (kustomize-controller, `build`, and
+/// kustomize/api/resmap, `Replace`, which goes by version, kind, namespace and name).
+pub(super) fn alike<'o>(
+    objects: impl Iterator<Item = (&'o Value, &'o ObjectId, &'o ObjectId)> + Clone,
+) -> Option<(usize, usize)> {
+    // What kustomize builds has each id once.
+    if objects.clone().all(|(_, id, live)| id == live) {
+        return None;
+    }
+    let mut known = BTreeMap::new();
+    objects.enumerate().find_map(|(position, (value, _, live))| {
+        let namespace = if live.namespace == "default" { "" } else { &live.namespace };
+        let version = value["apiVersion"].as_str().unwrap_or_default();
+        let first = known.insert((version, &live.kind, namespace, &live.name), position)?;
+        Some((first, position))
+    })
+}
+
+/// Says why a build fails in which two objects get one id.
+pub(super) fn alike_reason(live: &ObjectId) -> String {
+    format!("`postBuild` gives two of its objects one name, {live}")
+}
+
+/// Returns what Flux makes of a build: an error where the values of variables give two objects one id.
+///
+/// # Errors
+///
+/// When two objects get one.
+pub(crate) fn told_apart(post_build: &Value, built: Vec<Object>) -> Result<Vec<Object>, RenderError> {
+    if !puts_in(post_build) {
+        return Ok(built);
+    }
+    let id = |object: &Object| (ObjectId::of(&object.value), live_id(post_build, &object.value));
+    let ids: Vec<(ObjectId, ObjectId)> = built.iter().map(id).collect();
+    let all = built.iter().zip(&ids).map(|(object, (id, live))| (&*object.value, id, live));
+    match alike(all) {
+        Some((_, second)) => Err(RenderError { message: alike_reason(&ids[second].1) }),
+        None => Ok(built),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_build_in_which_variables_give_one_name_twice_is_none() {
+        let object = |version: &str, namespace: &str, name: &str| {
+            let value = json!({ "apiVersion": version, "kind": "ConfigMap", "metadata": { "name": name, "namespace": namespace } });
+            Object { value: Arc::new(value), origin: None }
+        };
+        let post_build = json!({ "substitute": { "APP": "web", "SPACE": "default" } });
+        let told =
+            |objects: &[Object]| told_apart(&post_build, objects.to_vec()).err().map(|error| error.message);
+        let web = object("v1", "shop", "web");
+        let reason = "`postBuild` gives two of its objects one name, ConfigMap shop/web";
+        assert_eq!(told(&[object("v1", "shop", "${APP}"), web.clone()]).as_deref(), Some(reason));
+        assert!(told(&[object("v1", "", "web"), object("v1", "${SPACE}", "web")]).is_some());
+        for other in ["${APP}-two", "${OTHER}", "other"] {
+            assert_eq!(told(&[object("v1", "shop", other), web.clone()]), None, "{other}");
+        }
+        assert_eq!(told(&[object("v1", "hall", "${APP}"), web.clone()]), None);
+        assert_eq!(told(&[object("v2", "shop", "${APP}"), web.clone()]), None);
+        assert!(told_apart(&json!(null), vec![object("v1", "shop", "${APP}"), web]).is_ok());
+    }
+}

@@ -1,0 +1,94 @@
+//! The schedules of a spec, each distinct one once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::tz::TimeZone;
+
+use crate::delivery::fleet::GateSchedule;
+use crate::diagnostic::Diagnostic;
+use crate::mechanism::GateTarget;
+use crate::spec::Spec;
+
+/// The schedules of a spec: which type waits for which in which cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Schedules {
+    pub(super) distinct: Vec<GateSchedule>,
+    by_type: BTreeMap<String, usize>,
+    pub(super) by_cluster: BTreeMap<(String, String), usize>,
+    /// By cluster and name of the job that closes, where the spec says no window.
+    pub(super) by_job: BTreeMap<(String, String), usize>,
+    /// By cluster and Flux Kustomization, where another job closes it than what else has its type.
+    pub(super) by_target: BTreeMap<(String, GateTarget), usize>,
+    /// Those of gates in Git that do otherwise than the spec says.
+    pub(super) otherwise: BTreeSet<usize>,
+}
+
+impl Schedules {
+    /// Makes the schedules of a spec.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`GateSchedule::new`], of all windows that are used.
+    pub fn new(spec: &Spec) -> Result<Schedules, Vec<Diagnostic>> {
+        let mut schedules = Schedules::default();
+        let mut known: BTreeMap<String, usize> = BTreeMap::new();
+        let mut errors = Vec::new();
+        let mut add = |cluster: &str, type_name: &str, distinct: &mut Vec<GateSchedule>| {
+            let schedule = match GateSchedule::of(spec, cluster, type_name) {
+                Ok(schedule) => schedule,
+                Err(diagnostics) => {
+                    errors.extend(
+                        diagnostics.into_iter().filter(|new| !errors.contains(new)).collect::<Vec<_>>(),
+                    );
+                    return None;
+                }
+            };
+            Some(*known.entry(schedule.key.clone()).or_insert_with(|| {
+                distinct.push(schedule);
+                distinct.len() - 1
+            }))
+        };
+        for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
+            // No cluster has this name, so it gets what every other one does.
+            let name = &change_type.name.value;
+            if let Some(index) = add("", name, &mut schedules.distinct) {
+                schedules.by_type.insert(name.clone(), index);
+            }
+        }
+        let differs = !(spec.freezes.is_empty() && spec.overrides.is_empty())
+            || spec.waves.is_some()
+            || spec.stagger.is_some();
+        for (cluster, def) in &spec.clusters {
+            for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
+                let name = &change_type.name.value;
+                if (differs || def.windows.contains_key(name))
+                    && let Some(index) = add(cluster, name, &mut schedules.distinct)
+                {
+                    schedules.by_cluster.insert((cluster.clone(), name.clone()), index);
+                }
+            }
+        }
+        if errors.is_empty() { Ok(schedules) } else { Err(errors) }
+    }
+
+    /// Returns the zone of all windows; `None` where they have several, or there are none.
+    pub fn zone(&self) -> Option<TimeZone> {
+        let mut zones = self.distinct.iter().flat_map(|schedule| &schedule.zones);
+        let first = zones.next()?;
+        zones.all(|zone| zone == first).then(|| first.clone())
+    }
+
+    /// Gives every distinct schedule; positions in it are what [`Schedules::of`] answers.
+    pub fn distinct(&self) -> &[GateSchedule] {
+        &self.distinct
+    }
+
+    /// Gives the position of the schedule of a type in a cluster; `None` for a real-time one.
+    pub fn of(&self, cluster: &str, type_name: &str) -> Option<usize> {
+        if self.by_cluster.is_empty() {
+            return self.by_type.get(type_name).copied();
+        }
+        let own = self.by_cluster.get(&(cluster.to_owned(), type_name.to_owned()));
+        own.or_else(|| self.by_type.get(type_name)).copied()
+    }
+}

@@ -1,0 +1,73 @@
+//! Who takes a Flux Kustomization out of its cluster that leaves Git.
+
+use std::collections::BTreeMap;
+
+use crate::delivery::{Cluster, Model, Reached, Reason, Root, World};
+use crate::limit::KUSTOMIZATIONS_DEPTH;
+use crate::path::RepoPath;
+
+impl Cluster {
+    /// Returns the root that brings a Flux Kustomization.
+    pub fn root_of(&self, one: &Reached) -> Option<&Root> {
+        self.roots.get(one.root)
+    }
+
+    /// Returns the root that brings a Flux Kustomization, where whoever applies it goes on to build its folder and a later
+    /// state has none: that fails, and what fails prunes nothing (kustomize-controller, `reconcile`).
+    pub fn failing_root(&self, one: &Reached, later: World<'_>) -> Option<&Root> {
+        // Whether anybody applies what is only proposed is not known.
+        let is_known = |root: &&Root| root.kustomization.is_some() || root.reason != Reason::Proposed;
+        self.missing_root(one, later).filter(is_known)
+    }
+
+    /// As [`failing_root`](Cluster::failing_root), also where it is only proposed: while its folder is missing, nothing prunes
+    /// by it.
+    pub fn missing_root(&self, one: &Reached, later: World<'_>) -> Option<&Root> {
+        let root = self.root_of(one)?;
+        let is_there = later.model.graph.has(&root.folder) || later.snapshot.is_dir(&root.folder);
+        (!is_there && !self.goes_on(root, later.model)).then_some(root)
+    }
+
+    /// Tells whether a later state has a root in place of one: a cluster is called by its folder, so that what the same file
+    /// applies now is the same root, unless that file is one of several clusters.
+    fn goes_on(&self, root: &Root, later: &Model) -> bool {
+        let all = later.delivered.all.iter();
+        let mut now = all.flat_map(|now| now.roots.iter().map(move |root| (&now.name, root)));
+        let file = root.identity().map(|(file, ..)| file);
+        now.any(|(name, now)| match file {
+            Some(file) => now.file.as_ref() == Some(file) || now.file.is_none() && *name == self.name,
+            None => *name == self.name,
+        })
+    }
+
+    /// Returns the folder of the root that brings a Flux Kustomization, where that leaves Git with all that apply it and
+    /// nothing in Git applies the root: whether anything deletes it then depends on `prune` of what is not in Git. `now` is
+    /// the cluster in the later state, by whatever name.
+    pub fn removed_outside<'m>(&'m self, now: Option<&Cluster>, one: &'m Reached) -> Option<&'m RepoPath> {
+        let mut next = one;
+        for _ in 0..=KUSTOMIZATIONS_DEPTH {
+            let Some(above) = self.parent(next) else {
+                let root = self.root_of(next).filter(|root| root.kustomization.is_none());
+                return root.map(|root| &root.folder);
+            };
+            if now.is_some_and(|now| now.reached(&above.remote, (above.namespace(), above.name())).is_some())
+            {
+                return None;
+            }
+            next = above;
+        }
+        None
+    }
+}
+
+impl Model {
+    /// Returns a cluster of another state, given its name there and those that clusters have here.
+    pub fn cluster_now(&self, names: &BTreeMap<&str, &str>, old: &str) -> Option<&Cluster> {
+        self.delivered.named(names.get(old).unwrap_or(&old))
+    }
+}
+
+/// Names what applies a folder and is not in Git.
+pub fn outside(folder: &RepoPath) -> String {
+    format!("the Flux Kustomization of {folder} outside of Git")
+}

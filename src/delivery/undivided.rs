@@ -1,0 +1,66 @@
+//! Why an entry point is left undivided.
+
+use crate::delivery::{EntryPoint, Input};
+use crate::mechanism::GateTarget;
+use crate::text::some;
+
+/// How many clusters are named at most.
+const MOST: usize = 5;
+
+impl Input<'_> {
+    /// Says why an entry point of one type alone is left as it is.
+    pub fn undivided(&self, entry: &EntryPoint, change_type: usize) -> String {
+        let name = &self.spec.types[change_type].name.value;
+        let gated = self.held_whole(entry, change_type);
+        format!("all of its objects have type {name}{gated}")
+    }
+
+    /// Says why an entry point is left as it is of which all but Namespaces have one type.
+    pub fn unparted(&self, entry: &EntryPoint, change_type: usize) -> String {
+        let name = &self.spec.types[change_type].name.value;
+        let gated = self.held_whole(entry, change_type);
+        format!("all of its objects but Namespaces have type {name}{gated}")
+    }
+
+    fn held_whole(&self, entry: &EntryPoint, change_type: usize) -> String {
+        if self.spec.types[change_type].is_real_time() {
+            return String::new();
+        }
+        if entry.clusters().all(|cluster| self.model.is_suspended(&entry.path, cluster)) {
+            return ": Git suspends its Flux Kustomization".into();
+        }
+        let closings = &self.model.closings;
+        let targets = |cluster: &str| -> Vec<GateTarget> {
+            self.model.flux_in(entry, cluster).map(|one| GateTarget::of(self, one)).collect()
+        };
+        let is_free = |cluster: &&str| {
+            targets(cluster).iter().all(|target| closings.running(cluster, target).is_none())
+        };
+        let (free, held): (Vec<&str>, Vec<&str>) =
+            entry.clusters().filter(|cluster| !targets(cluster).is_empty()).partition(is_free);
+        let resumed =
+            |cluster: &&str| targets(cluster).iter().any(|target| closings.is_resumed(cluster, target));
+        let is_resumed = free.iter().any(resumed);
+        let why = if is_resumed {
+            "`suspend: false` in Git resumes it"
+        } else if free.iter().any(|cluster| self.spec.ungated.contains_key(*cluster)) {
+            "`hasGate: false`"
+        } else if free.iter().any(|cluster| !self.spec.gate_enabled(cluster)) {
+            "the gate is off (`gate.enabled: false`)"
+        } else {
+            "`gitops-windows sync` says why"
+        };
+        match (free.as_slice(), held.as_slice()) {
+            ([], []) => String::new(),
+            ([], _) => ". A gate suspends its whole Flux Kustomization".into(),
+            (_, []) if is_resumed => {
+                ". `suspend: false` in Git resumes its Flux Kustomization, so no window closes it".into()
+            }
+            (_, []) => format!(". No gate suspends its Flux Kustomization: {why}"),
+            (free, _) => {
+                let free = some(free, MOST);
+                format!(". A gate suspends its whole Flux Kustomization, but not in {free}: {why}")
+            }
+        }
+    }
+}

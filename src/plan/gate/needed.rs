@@ -1,0 +1,17 @@
+//! What no gate suspends, since something earlier depends on it.
+
+use std::collections::BTreeMap;
+
+use crate::delivery::Input;
+use crate::mechanism::GateTarget;
+use crate::plan::gate::gates_apart;
+
+/// By cluster, the Flux Kustomizations whose objects all have a window and that no gate suspends, each with the real-time
+/// one that depends on it.
+pub type Needed = BTreeMap<String, BTreeMap<GateTarget, GateTarget>>;
+
+/// Returns them; none of clusters that can't have a gate.
+pub fn needed(input: &Input<'_>) -> Needed {
+    let Ok(Some((gates, _))) = gates_apart(input) else { return Needed::new() };
+    gates.clusters.into_iter().map(|cluster| (cluster.cluster, cluster.needed)).collect()
+}

@@ -1,0 +1,311 @@
+//! What is said of entry points that can't be divided: the first reason is one that a mend takes away for good.
+
+use std::collections::BTreeMap;
+
+use crate::delivery::{Input, Known, Model};
+use crate::path::RepoPath;
+use crate::plan::command::{SyncOptions, sync};
+use crate::plan::split::{Selection, join, split};
+use crate::render::{Embedded, Limits};
+use crate::repo::{File, Snapshot};
+use crate::spec;
+use crate::template::Templates;
+
+const SPEC: &str = "\
+apiVersion: gitops-windows/v1
+types: { rt: {}, rw: { window: saturday } }
+windows: { saturday: { timeZone: Etc/UTC, open: 0 22 * * SAT, close: 0 2 * * SUN } }
+clusters: { one: {}, two: {} }
+rules: [{ kind: ConfigMap, type: rt }, { type: rw }]
+gate: { enabled: true, namespace: flux-system }
+";
+const APPS: &str = "\
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata:
+  name: apps
+  namespace: flux-system
+spec:
+  interval: 5m
+  path: ./apps/one
+  prune: true
+  sourceRef: { kind: GitRepository, name: flux-system }
+";
+
+/// A cluster with an app of two types, and files that differ.
+fn files(edits: &[(&str, &str)]) -> Snapshot {
+    let root = APPS.replace("name: apps", "name: flux-system").replace("apps/one", "clusters/one");
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 1m, url: 'https://example.org/fleet' }\n---\n";
+    let sync = format!("{source}{root}");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web, namespace: shop }\n";
+    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: web, namespace: shop }\n";
+    let all = [
+        ("clusters/one/flux-system/gotk-sync.yaml", sync.as_str()),
+        ("clusters/one/kustomization.yaml", "resources: [flux-system/gotk-sync.yaml, apps.yaml]\n"),
+        ("clusters/one/apps.yaml", APPS),
+        ("apps/one/kustomization.yaml", "resources: [web]\n"),
+        ("apps/one/web/kustomization.yaml", "resources: [map.yaml, service.yaml]\n"),
+        ("apps/one/web/map.yaml", map),
+        ("apps/one/web/service.yaml", service),
+    ];
+    let mut snapshot = Snapshot::default();
+    for (path, text) in all.iter().chain(edits) {
+        snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
+    }
+    snapshot
+}
+
+/// Runs something with what is read of a repository.
+fn with<T>(edits: &[(&str, &str)], run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
+    of(files(edits), run)
+}
+
+fn of<T>(snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
+    of_spec(SPEC, snapshot, run)
+}
+
+fn of_spec<T>(text: &str, snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
+    let renderer = Embedded::new(Limits::default());
+    let spec = spec::parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec;
+    let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
+    let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
+    run(&input, &Templates::new(BTreeMap::new()).unwrap())
+}
+
+/// Returns what becomes of each entry point: how it is divided, or why not and what to do.
+fn told(edits: &[(&str, &str)]) -> String {
+    with(edits, outcomes)
+}
+
+fn outcomes(input: &Input<'_>, templates: &Templates) -> String {
+    let plan = split(input, None, templates, &Selection::All).unwrap();
+    let one = |outcome: &crate::plan::EntryOutcome| {
+        let problem = outcome.problem.as_ref();
+        let steps = problem.map(|one| one.steps.iter().map(|step| format!("\n  {step}")).collect::<String>());
+        let why = problem.map_or(outcome.way.as_str(), |one| one.reason.as_str());
+        let why = format!(
+            "{why}{}",
+            if outcome.reason.is_empty() || problem.is_some() {
+                String::new()
+            } else {
+                format!(", {}", outcome.reason)
+            }
+        );
+        format!("{}: {why}{}\n", outcome.before, steps.unwrap_or_default())
+    };
+    plan.report.entries().iter().map(one).collect()
+}
+
+#[test]
+fn a_reason_that_stays_comes_before_one_that_a_step_takes_away() {
+    let old = APPS.replace("io/v1", "io/v1beta2").replace("prune", "validation: client\n  prune");
+    insta::assert_snapshot!(told(&[("clusters/one/apps.yaml", &old)]), @r"
+    apps/one: apps has `spec.validation`, which kustomize.toolkit.fluxcd.io/v1 does not know
+      remove that field
+      wait until the cluster has applied that
+      run the same command again
+    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    ");
+    let named = old.replace("name: apps", "name: ${NAME}-apps");
+    let root = APPS.replace("name: apps", "name: flux-system").replace("apps/one", "clusters/one")
+        + "  postBuild: { substitute: { NAME: shop } }\n";
+    let files = [
+        ("clusters/one/apps.yaml", named.as_str()),
+        ("clusters/one/flux-system/gotk-sync.yaml", root.as_str()),
+    ];
+    insta::assert_snapshot!(told(&files), @r"
+    apps/one: Flux Kustomization shop-apps in clusters/one/apps.yaml has a variable in `metadata.name`. Git does not show the cluster's value
+      write the cluster's value, in a file for each cluster where several share this one
+      wait until the cluster has applied that
+      go on
+    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    ");
+}
+
+#[test]
+fn a_patch_that_sets_the_path_is_for_no_successor() {
+    let list = |target: &str, path: &str| {
+        format!(
+            "resources: [flux-system/gotk-sync.yaml, apps.yaml]\npatches:\n- target: {{ kind: Kustomization, name: {target} }}\n  patch: '[{{\"op\": \"add\", \"path\": \"{path}\", \"value\": \"./apps/one\"}}]'\n"
+        )
+    };
+    let base = APPS.replace("./apps/one", "./apps/base");
+    for target in ["apps", "apps.*"] {
+        let files = [
+            ("clusters/one/kustomization.yaml", &*list(target, "/spec/path")),
+            ("clusters/one/apps.yaml", &*base),
+        ];
+        insta::allow_duplicates! { insta::assert_snapshot!(told(&files), @r"
+    apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets the path of apps. Each successor needs its own
+      write the path into clusters/one/apps.yaml and take it out of the patch
+      or give each cluster a Flux Kustomization in a file of its own
+    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    "); }
+    }
+    let files = [("clusters/one/kustomization.yaml", &*list("apps.*", "/spec/serviceAccountName"))];
+    assert!(told(&files).starts_with("apps/one: plain"), "{}", told(&files));
+}
+
+#[test]
+fn one_of_several_folders_of_a_file_that_cannot_be_divided_is_named_as_the_reason() {
+    // One builds, the other lists what only the network has.
+    let root = |cluster: &str| {
+        let root = APPS
+            .replace("name: apps", "name: flux-system")
+            .replace("apps/one", &format!("clusters/{cluster}"));
+        format!("{root}  postBuild: {{ substitute: {{ CLUSTER: {cluster} }} }}\n")
+    };
+    let (one, two) = (root("one"), root("two"));
+    let apps = APPS.replace("./apps/one", "./apps/${CLUSTER}");
+    let list = "resources: [flux-system/gotk-sync.yaml, ../../common]\n";
+    let files = [
+        ("clusters/one/flux-system/gotk-sync.yaml", one.as_str()),
+        ("clusters/two/flux-system/gotk-sync.yaml", two.as_str()),
+        ("clusters/one/kustomization.yaml", list),
+        ("clusters/two/kustomization.yaml", list),
+        ("common/kustomization.yaml", "resources: [apps.yaml]\n"),
+        ("common/apps.yaml", apps.as_str()),
+        ("apps/two/kustomization.yaml", "resources: [web, https://example.org/more.yaml]\n"),
+        ("apps/two/web/kustomization.yaml", "resources: [map.yaml]\n"),
+        (
+            "apps/two/web/map.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web, namespace: shop }\n",
+        ),
+    ];
+    insta::assert_snapshot!(told(&files), @r"
+    apps/one: apps/two can't be divided. Flux Kustomization apps in common/apps.yaml builds that too, and hands over all or none
+      mend what keeps apps/two as it is
+      or give each cluster a Flux Kustomization in a file of its own
+    apps/two: apps/two needs the remote base `https://example.org/more.yaml`, which is not in the repository. The proof never asks the network
+      copy it into the repository with `gitops-windows fetch-bases`
+      or leave this entry point undivided
+    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    clusters/two: untouched, it applies Flux Kustomizations; windows belong to those
+    ");
+}
+
+#[test]
+fn a_folder_that_waits_in_some_clusters_only_is_told_with_the_others() {
+    let shared = APPS.replace("name: apps", "name: shared").replace("apps/one", "shared");
+    let root = |cluster: &str| {
+        APPS.replace("name: apps", "name: flux-system").replace("apps/one", &format!("clusters/{cluster}"))
+    };
+    let (one, two) = (root("one"), root("two"));
+    // What is real-time there depends on it.
+    let settings = APPS.replace("name: apps", "name: settings").replace("apps/one", "settings")
+        + "  dependsOn: [{ name: shared }]\n";
+    let (of_one, of_two) = (shared.clone(), format!("{shared}---\n{settings}"));
+    let files = files(&[
+        ("clusters/one/flux-system/gotk-sync.yaml", one.as_str()),
+        ("clusters/one/kustomization.yaml", "resources: [flux-system/gotk-sync.yaml, apps.yaml]\n"),
+        ("clusters/one/apps.yaml", of_one.as_str()),
+        ("clusters/two/flux-system/gotk-sync.yaml", two.as_str()),
+        ("clusters/two/kustomization.yaml", "resources: [flux-system/gotk-sync.yaml, apps.yaml]\n"),
+        ("clusters/two/apps.yaml", of_two.as_str()),
+        ("shared/kustomization.yaml", "resources: [service.yaml]\n"),
+        (
+            "shared/service.yaml",
+            "apiVersion: v1\nkind: Service\nmetadata: { name: shared, namespace: shop }\n",
+        ),
+        ("settings/kustomization.yaml", "resources: [map.yaml]\n"),
+        (
+            "settings/map.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\n",
+        ),
+    ]);
+    let synced = of(files, |input, templates| {
+        sync(input, templates, SyncOptions::default()).unwrap().changes.apply(input.snapshot)
+    });
+    insta::assert_snapshot!(of(synced, outcomes), @r"
+    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    clusters/two: untouched, it applies Flux Kustomizations; windows belong to those
+    settings: untouched, all of its objects have type rt
+    shared: untouched, all of its objects have type rw. A gate suspends its whole Flux Kustomization, but not in two: `gitops-windows sync` says why
+    ");
+}
+
+#[test]
+fn a_name_that_is_no_app_is_told_alike_by_split_and_join() {
+    let named = |name: &str| {
+        with(&[], |input, templates| {
+            let selection = Selection::Named(vec!["web".to_owned(), name.to_owned()]);
+            let errors = [split(input, None, templates, &selection), join(input, templates, &selection)];
+            errors.map(|found| {
+                let error = found.unwrap_err();
+                let told = error
+                    .diagnostics
+                    .into_iter()
+                    .map(|one| format!("{} ({})", one.message, one.help.unwrap_or_default()));
+                format!("{:?}: {}", error.kind, told.collect::<String>())
+            })
+        })
+    };
+    for name in ["wbe", "other", "apps/one/web/", "apps/nowhere"] {
+        let [split, join] = named(name);
+        assert_eq!(split, join);
+    }
+    insta::assert_snapshot!(named("wbe")[0], @r"Usage: there is no app `wbe` in any entry point (did you mean `web`? The apps are: web)");
+    insta::assert_snapshot!(named("apps/one/web/")[0], @r"Usage: there is no app `apps/one/web/` in any entry point (did you mean `web`? The apps are: web)");
+    insta::assert_snapshot!(named("other")[0], @r"Usage: there is no app `other` in any entry point (the apps are: web)");
+}
+
+#[test]
+fn two_objects_that_variables_give_one_name_are_no_build() {
+    let apps = APPS.replace("  prune", "  postBuild: { substitute: { APP: web } }\n  prune");
+    let service = |name: &str| {
+        format!("apiVersion: v1\nkind: Service\nmetadata: {{ name: '{name}', namespace: shop }}\n")
+    };
+    let of = |name: &str| {
+        let both = service("web") + "---\n" + &service(name);
+        told(&[("clusters/one/apps.yaml", &apps), ("apps/one/web/service.yaml", &both)])
+    };
+    insta::assert_snapshot!(of("${APP}"), @"
+    apps/one: Flux Kustomization apps can't build it: `postBuild` gives two of its objects one name, Service shop/web
+      give one of the two another name, or another value to its variable
+    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    ");
+    assert!(!of("${APP}-two").contains("one name"));
+}
+
+#[test]
+fn a_name_behind_a_broken_list_is_told_with_that_list() {
+    let told = |name: &str| {
+        with(&[("apps/one/kustomization.yaml", "resources: [web\n")], |input, templates| {
+            let selection = Selection::Named(vec![name.to_owned()]);
+            let error = split(input, None, templates, &selection).unwrap_err();
+            format!("{:?}\n{}", error.kind, crate::diagnostic::render(&error.diagnostics, false, 100))
+        })
+    };
+    insta::assert_snapshot!(told("web"));
+}
+
+/// `migrate` would refuse the next step for good.
+#[test]
+fn what_a_real_time_one_depends_on_is_not_divided_into_gated_sides_alone() {
+    let text = SPEC
+        .replace("rw: { window: saturday }", "rw: { window: saturday }, night: { window: night }")
+        .replace("windows: {", "windows: { night: { timeZone: Etc/UTC, open: 0 1 * * *, close: 0 3 * * * },")
+        .replace("{ type: rw }]", "{ kind: Secret, type: night }, { type: rw }]");
+    let first = APPS.replace("name: apps", "name: first").replace("apps/one", "apps/first")
+        + "  dependsOn: [{ name: apps }]\n";
+    let edits = [
+        (
+            "clusters/one/kustomization.yaml",
+            "resources: [flux-system/gotk-sync.yaml, apps.yaml, first.yaml]\n",
+        ),
+        ("clusters/one/first.yaml", first.as_str()),
+        ("apps/one/web/map.yaml", "apiVersion: v1\nkind: Secret\nmetadata: { name: web, namespace: shop }\n"),
+        ("apps/first/kustomization.yaml", "resources: [map.yaml]\n"),
+        (
+            "apps/first/map.yaml",
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: first, namespace: shop }\n",
+        ),
+    ];
+    insta::assert_snapshot!(of_spec(&text, files(&edits), outcomes), @r"
+    apps/first: untouched, all of its objects have type rt
+    apps/one: Flux Kustomization first depends on apps, which will wait for a window. It would stop at the next commit
+      remove apps from its `dependsOn` in clusters/one/first.yaml
+      or give it a window too
+    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    ");
+}

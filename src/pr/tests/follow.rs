@@ -1,0 +1,138 @@
+//! What is held at its source: another spec acts at once, other files wait.
+
+use crate::mechanism;
+use crate::path::RepoPath;
+use crate::spec::parse;
+
+use super::repository::{
+    Files, NOW, OPEN, SPEC, SPEC_FILE, compared_at, files, flux, map, with, without, words,
+};
+
+const APPS: &str = "clusters/one/apps.yaml";
+const DEPLOYMENT: &str = "apps/apps-rw/deployment.yaml";
+const LIST: &str = "apps/apps-rw/kustomization.yaml";
+
+/// A source that a CronJob of the gate pins.
+const HELD: &str = "\
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: { name: flux-system-rw, namespace: flux-system }
+spec: { interval: 24h, url: 'https://example.org/fleet', ref: { branch: main, tag: held..until-the-first-tick } }
+";
+
+const FOLLOW: &str = "\
+apiVersion: batch/v1
+kind: CronJob
+metadata: { name: follow, namespace: flux-system }
+spec:
+  schedule: '*/5 * * * *'
+  jobTemplate:
+    spec:
+      template:
+        spec:
+          containers:
+          - name: gate
+            env:
+            - { name: NAMESPACE, value: flux-system }
+            - { name: LIVE, value: flux-system }
+            - { name: HELD, value: flux-system-rw }
+            - { name: GATED, value: flux-system apps-rw }
+            args: [open-times, TABLE]
+";
+
+/// The repository with `mechanism: follow`, in which a ConfigMap and a Deployment wait; `more` stands in the spec of their
+/// Flux Kustomization.
+fn held(more: &str) -> Files {
+    let apps = [flux("apps-rt", "apps/apps-rt", ""), flux("apps-rw", "apps/apps-rw", more)].concat();
+    let apps = apps.replacen("name: flux-system }\n", "name: FIRST }\n", 1);
+    let apps =
+        apps.replacen("name: flux-system }\n", "name: flux-system-rw }\n", 1).replace("FIRST", "flux-system");
+    let spec = SPEC.replace("gate: {", "gate: { mechanism: follow, every: 5m, through: 2027-12-31,");
+    let base = with(
+        &files(),
+        &[
+            (SPEC_FILE, "", &spec),
+            (APPS, "", &apps),
+            ("clusters/one/gate/held.yaml", "", HELD),
+            ("clusters/one/gate/follow.yaml", "", FOLLOW),
+            ("apps/apps-rw/site.yaml", "", &map("'site-${cluster}'", "a: '1'")),
+            (LIST, "deployment.yaml", "deployment.yaml, site.yaml"),
+        ],
+    );
+    without(&without(&base, "clusters/one/gate/open.yaml"), "clusters/one/gate/close.yaml")
+}
+
+const VALUES: &str = "  postBuild: { substitute: { cluster: leaf-01 } }\n";
+
+/// Writes the table that the spec asks for.
+fn filled(files: &Files) -> Files {
+    let spec = parse(&RepoPath::parse(SPEC_FILE).unwrap(), files[SPEC_FILE].as_bytes()).unwrap().spec;
+    let jobs = mechanism::of(spec.gate.mechanism).jobs(&spec).unwrap();
+    let lines = jobs.tables["one"].values().next().unwrap();
+    let words: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+    with(files, &[("clusters/one/gate/follow.yaml", "TABLE", &words.join(", "))])
+}
+
+fn told(now: &str, base: &Files, edits: &[(&str, &str, &str)]) -> String {
+    let base = &filled(base);
+    words(&compared_at(now, base, &with(base, edits)))
+}
+
+#[test]
+fn what_another_spec_renames_goes_and_comes_at_once() {
+    let base = held(VALUES);
+    let rename = (APPS, "leaf-01", "leaf-9");
+    insta::assert_snapshot!(told(NOW, &base, &[rename]));
+    let prefix = (APPS, "  postBuild:", "  namePrefix: a-\n  postBuild:");
+    insta::assert_snapshot!("prefix", told(NOW, &base, &[prefix]));
+}
+
+/// Of one object the spec changes one field at once, and its file another one later.
+#[test]
+fn what_its_files_change_waits_all_the_same() {
+    let base = held(VALUES);
+    let both = [
+        (APPS, "  postBuild:", "  images: [{ name: nginx, newTag: 1.30.0 }]\n  postBuild:"),
+        (DEPLOYMENT, "spec:\n  selector", "spec:\n  replicas: 2\n  selector"),
+        ("apps/apps-rw/site.yaml", "a: '1'", "a: '2'"),
+        (APPS, "leaf-01", "leaf-9"),
+    ];
+    insta::assert_snapshot!(told(NOW, &base, &both));
+    insta::assert_snapshot!("both_open", told(OPEN, &base, &both));
+}
+
+/// It fails until its files are there.
+#[test]
+fn a_folder_that_its_source_does_not_have_yet_waits_for_it() {
+    let base = held(VALUES);
+    let moved = [
+        (APPS, "path: ./apps/apps-rw", "path: ./apps/new"),
+        ("apps/new/kustomization.yaml", "", "resources: [../apps-rw]\nnamePrefix: a-\n"),
+    ];
+    insta::assert_snapshot!(told(NOW, &base, &moved));
+}
+
+/// What it depends on is held with it, so its own spec does not wait for that.
+#[test]
+fn another_spec_does_not_wait_for_what_it_depends_on() {
+    let base = held("  dependsOn: [{ name: apps-rt }]\n  postBuild: { substitute: { cluster: leaf-01 } }\n");
+    let base = with(&base, &[(APPS, "name: flux-system }\n", "name: flux-system-rw }\n")]);
+    let rename = told(NOW, &base, &[(APPS, "leaf-01", "leaf-9")]);
+    assert!(rename.starts_with("3 objects change in 1 cluster: all land at once.\n"), "{rename}");
+    assert!(rename.contains("\nAt once, within 4 minutes: 2 objects\n"), "{rename}");
+}
+
+/// Where a table has several windows, that counts which is open.
+#[test]
+fn a_window_of_a_table_is_named_in_its_zone() {
+    let month = "month: { timeZone: America/New_York, on: second Tue of month, from: '20:00', for: 4h }";
+    let windows = format!("windows: {{ {month},");
+    let base = held(VALUES);
+    let base = with(
+        &base,
+        &[(SPEC_FILE, "windows: {", &windows), (SPEC_FILE, "window: saturday", "window: [saturday, month]")],
+    );
+    let image = [(DEPLOYMENT, "1.29.0", "1.30.0")];
+    let all = ["2026-12-05T22:00:00Z", "2026-12-07T12:00:00Z", "2026-12-09T02:00:00Z"];
+    insta::assert_snapshot!(all.map(|now| told(now, &base, &image)).join("\n"));
+}
