@@ -41,7 +41,7 @@ pub(super) fn findings(
     let told = |at: Timestamp| moment(at, &zone);
     let mut found: Vec<Diagnostic> =
         spec.freezes.iter().filter_map(|freeze| long_freeze(freeze, &zone, now, options)).collect();
-    for change_type in spec.types.iter().filter(|one| !one.is_real_time()) {
+    for change_type in spec.gated_types() {
         let times = Times { spec, schedules, change_type, now, options };
         found.extend(times.closed_for_long(&told));
         found.extend(times.little_time(&told));

@@ -154,7 +154,7 @@ struct Usage<'s> {
 /// cluster that has others.
 fn usages(spec: &Spec) -> Vec<Usage<'_>> {
     let mut usages = Vec::new();
-    for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
+    for change_type in spec.gated_types() {
         let name = &change_type.name.value;
         let own = |cluster: &&crate::spec::Cluster| cluster.windows.contains_key(name);
         usages.push(Usage {

@@ -208,7 +208,7 @@ fn without_git(global: &Global, scope: &FreezeScope, reason: &str, output: &Outp
     let loaded = Loaded::open_in_need(global, output)?;
     let (input, spec) = (loaded.input(), &loaded.spec);
     let mut types: Vec<Option<&str>> = match &scope.types[..] {
-        [] => spec.types.iter().filter(|one| !one.is_real_time()).map(|one| Some(&*one.name.value)).collect(),
+        [] => spec.gated_types().map(|one| Some(&*one.name.value)).collect(),
         names => names.iter().map(|name| gated(spec, Some(name)).map(Some)).collect::<Result<_, _>>()?,
     };
     if scope.types.is_empty() {

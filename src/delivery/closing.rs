@@ -242,6 +242,11 @@ impl Closings {
         self.jobs.keys().map(String::as_str)
     }
 
+    /// Returns the jobs of all clusters.
+    pub fn all(&self) -> impl Iterator<Item = &BuiltJob> {
+        self.jobs.values().flatten()
+    }
+
     /// Returns all jobs that a cluster gets.
     pub fn of(&self, cluster: &str) -> &[BuiltJob] {
         self.jobs.get(cluster).map(Vec::as_slice).unwrap_or_default()

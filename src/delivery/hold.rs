@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::delivery::{BuiltJob, Model, Reached, Sides};
-use crate::mechanism::GateTarget;
+use crate::mechanism::{self, GateTarget};
 use crate::path::RepoPath;
-use crate::spec::{ChangeType, FluxDefaults, Spec};
+use crate::spec::{ChangeType, FluxDefaults, MechanismName, Spec};
 
 /// What keeps a Flux Kustomization, or an object of it, from landing at once.
 ///
@@ -86,6 +86,8 @@ pub struct Holds<'m> {
     spec: Option<&'m Spec>,
     sides: Sides,
     model: &'m Model,
+    /// By their names, the types of which the gate of the spec has jobs, where there are several.
+    of_jobs: BTreeMap<&'m str, &'m ChangeType>,
 }
 
 impl<'m> Holds<'m> {
@@ -96,15 +98,25 @@ impl<'m> Holds<'m> {
 
     /// As [`new`](Holds::new), with the sides of the spec where these are known.
     pub fn with(model: &'m Model, spec: Option<&'m Spec>, sides: Sides) -> Holds<'m> {
-        Holds { spec, sides, model }
+        let several = spec.filter(|spec| spec.gated_types().nth(1).is_some());
+        let mut of_jobs = BTreeMap::new();
+        for spec in several {
+            let all: BTreeMap<&str, _> =
+                model.closings.all().map(|job| (&*job.name, job.mechanism)).collect();
+            let own = |(name, of): (&'m str, MechanismName)| {
+                Some((name, spec.types.get(mechanism::of(of).type_of(spec, name)?)?))
+            };
+            of_jobs.extend(all.into_iter().filter_map(own));
+        }
+        Holds { spec, sides, model, of_jobs }
     }
 
     /// Returns what the gates hold a Flux Kustomization over a folder back by: a CronJob that is suspended holds nothing
     /// back, nor does one whose work Git [undoes](Holds::is_resumed). One that a suspended Flux Kustomization brings runs
     /// on where the cluster has it.
     ///
-    /// An empty namespace is that of the spec. The type counts where the spec says it: that of the side, or the only
-    /// one that has windows.
+    /// An empty namespace is that of the spec. The type counts where the spec says it: that of the side, or that of
+    /// the job by its name, or the only one that has windows.
     pub fn of(&self, cluster: &str, namespace: &str, name: &str, path: Option<&RepoPath>) -> Option<Hold> {
         let target = self.target(namespace, name);
         let running = self.model.closings.running(cluster, &target);
@@ -179,19 +191,18 @@ impl<'m> Holds<'m> {
     }
 
     fn hold(&self, job: &BuiltJob, path: Option<&RepoPath>) -> Hold {
-        match self.spec.and_then(|spec| self.change_type(spec, path)) {
+        match self.spec.and_then(|spec| self.change_type(spec, job, path)) {
             Some(change_type) => Hold::Window(change_type.name.value.clone()),
             None => job.hold(),
         }
     }
 
-    /// Returns the type whose windows hold a folder back: its own, or the only one that has some.
-    fn change_type(&self, spec: &'m Spec, path: Option<&RepoPath>) -> Option<&'m ChangeType> {
-        let is_gated = |change_type: &&ChangeType| !change_type.is_real_time();
+    fn change_type(&self, spec: &'m Spec, job: &BuiltJob, path: Option<&RepoPath>) -> Option<&'m ChangeType> {
         if let Some((_, position)) = path.and_then(|path| self.sides.get(path)) {
-            return spec.types.get(*position).filter(is_gated);
+            return spec.types.get(*position).filter(|change_type| !change_type.is_real_time());
         }
-        let mut gated = spec.types.iter().filter(is_gated);
-        gated.next().filter(|_| gated.next().is_none())
+        let mut gated = spec.gated_types();
+        let only = || gated.next().filter(|_| gated.next().is_none());
+        self.of_jobs.get(&*job.name).copied().or_else(only)
     }
 }

@@ -80,11 +80,15 @@ impl Tree<'_> {
             Hold::Suspended | Hold::Source(_) => None,
             Hold::Window(name) => {
                 let target = one.map(|one| self.target(one));
-                let position = self.schedules().held(cluster, target.as_ref(), name)?;
+                let position = self.schedules().held(cluster, target.as_ref(), Some(name))?;
                 self.schedules().distinct().get(position).map(Cow::Borrowed)
             }
             Hold::Job(name) | Hold::Provider(name) => {
-                self.world.model.closings.schedule(cluster, name).map(Cow::Owned)
+                let closings = &self.world.model.closings;
+                let any =
+                    || closings.of(cluster).iter().find(|job| job.name == *name)?.targets.first().cloned();
+                let target = one.map(|one| self.target(one)).or_else(any)?;
+                closings.schedule(cluster, &target).map(Cow::Owned)
             }
         }
     }
@@ -93,7 +97,7 @@ impl Tree<'_> {
     pub(super) fn is_otherwise(&self, applier: &Applier<'_>) -> bool {
         let Some(Hold::Window(name)) = self.hold(applier) else { return false };
         let target = applier.kustomization.map(|one| self.target(one));
-        let position = self.schedules().held(applier.cluster, target.as_ref(), &name);
+        let position = self.schedules().held(applier.cluster, target.as_ref(), Some(&name));
         position.is_some_and(|position| self.schedules().is_otherwise(position))
     }
 

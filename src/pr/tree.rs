@@ -123,7 +123,7 @@ impl<'a> Tree<'a> {
 
     /// Returns the name of the zone that all windows of a cluster have; `None` where they have several, or no spec says it.
     pub(super) fn zone_of(&self, cluster: &str) -> Option<String> {
-        let types = self.spec?.types.iter().filter(|one| !one.is_real_time());
+        let types = self.spec?.gated_types();
         let own = types.filter_map(|one| self.schedules.of(cluster, &one.name.value));
         let zones = own.filter_map(|position| self.schedules.distinct().get(position));
         let zones: BTreeSet<&str> =

@@ -25,6 +25,8 @@ pub enum Recurrence {
     Monthly(Monthly),
     /// So many minutes after another one, whatever the clock on the wall does meanwhile.
     Later(Box<Recurrence>, u32),
+    /// At no time, where a gate closes by one job and no other opens.
+    Never,
 }
 
 /// A local time that comes once for each month.
@@ -75,21 +77,21 @@ impl Recurrence {
     pub(super) fn fields(&self) -> Option<&Fields> {
         match self {
             Recurrence::Cron(expr) => expr.fields(),
-            Recurrence::Monthly(_) | Recurrence::Later(..) => None,
+            Recurrence::Monthly(_) | Recurrence::Later(..) | Recurrence::Never => None,
         }
     }
 
     /// Returns in seconds how far apart its times usually are at least.
     pub(super) fn usual_distance(&self) -> i64 {
         match self {
-            Recurrence::Cron(_) => 3600,
+            Recurrence::Cron(_) | Recurrence::Never => 3600,
             Recurrence::Monthly(_) => 64 * DAY,
             Recurrence::Later(of, _) => of.usual_distance(),
         }
     }
 
     /// Tells whether it comes at local times, which `@every` and what comes after another one do not.
-    pub(super) fn has_times(&self) -> bool {
+    pub fn has_times(&self) -> bool {
         matches!(self, Recurrence::Monthly(_)) || self.fields().is_some()
     }
 
@@ -108,7 +110,7 @@ impl Recurrence {
                 let times = (month - 2..=month).map(|month| own.in_month(month));
                 times.filter(|(at, _)| *at == day).map(|(_, minute)| minute).collect()
             }
-            Recurrence::Later(..) => Vec::new(),
+            Recurrence::Later(..) | Recurrence::Never => Vec::new(),
         }
     }
 
@@ -121,6 +123,7 @@ impl Recurrence {
                 let later = i64::from(*minutes) * 60;
                 of.next_second(after - later, local)?.checked_add(later)
             }
+            Recurrence::Never => None,
         }
     }
 
@@ -145,6 +148,7 @@ impl fmt::Display for Recurrence {
             Recurrence::Cron(expr) => expr.fmt(f),
             Recurrence::Monthly(own) => own.fmt(f),
             Recurrence::Later(of, minutes) => write!(f, "{of} + {minutes}m"),
+            Recurrence::Never => f.write_str("never"),
         }
     }
 }

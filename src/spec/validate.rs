@@ -308,7 +308,7 @@ fn layout(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Tells whether there is more than one pair of CronJobs in a cluster.
 fn several_gates(spec: &Spec) -> bool {
-    let gated = spec.types.iter().filter(|change_type| !change_type.is_real_time()).count();
+    let gated = spec.gated_types().count();
     gated > 1
         || spec.types.iter().any(|change_type| change_type.windows.len() > 1)
         || spec.clusters.values().flat_map(|cluster| cluster.windows.values()).any(|over| over.len() > 1)

@@ -192,14 +192,23 @@ fn a_gate_on_what_was_not_split_closes_all_of_it() {
     let answer = repository.json(&asked);
     assert_eq!(lines(&answer), [line("edge-02", "-", "apps", false, "closes")]);
     assert_eq!(answer["lines"][0]["nextOpen"]["cluster"], "2026-11-24T20:00:00-05:00");
-    // By which of two types it waits is not guessed at.
+    // Among several types it waits for that of the job, which has the name that the spec gives.
     repository.write(
         "windows.yaml",
         &SPEC.replace("windows:\n  work", "  other: { window: work-week }\nwindows:\n  work"),
     );
     let answer = repository.json(&asked);
+    assert_eq!(lines(&answer), [line("edge-02", "-", "apps", false, "closes")]);
+    let told = repository.stdout(&week);
+    assert!(told.contains("rw  edge-02"), "{told}");
+    // By which it waits for a job of another name is not guessed at: its own CronJobs say when it opens.
+    for (name, suspend, at) in [("close", true, close), ("open", false, open)] {
+        let text = job_at(name, suspend, "apps", at).replace("reconciliation-window", "nights");
+        repository.write(&format!("infra/reconciliation-windows/{name}.yaml"), &text);
+    }
+    repository.commit("2026-01-05T14:00:00Z");
+    let answer = repository.json(&asked);
     assert_eq!(answer["lines"][0]["gate"], "foreign");
-    // When it opens its own CronJobs say.
     assert_eq!(answer["lines"][0]["reaches"]["cluster"], "2026-11-24T20:00:00-05:00");
     assert_eq!(answer["lines"][0]["open"], Value::Bool(false));
 }
@@ -236,4 +245,32 @@ fn what_only_a_root_applies_lands_at_once() {
     let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
     let is_it = |note: &Value| note["kind"] == "no-entry-point";
     assert!(answer["notes"].as_array().unwrap().iter().any(is_it), "{answer:#}");
+}
+
+#[test]
+fn a_gate_that_only_closes_never_opens() {
+    let repository = Repository::fleet();
+    let open =
+        job("open", false, "apps-rw").replace("spec:\n  schedule", "spec:\n  suspend: true\n  schedule");
+    repository.write("infra/reconciliation-windows/open.yaml", &open);
+    insta::assert_snapshot!(repository.stdout(&["when", "--cluster", "edge-01"]));
+}
+
+/// A job that names all of a namespace turns the same switch as one that names a Flux Kustomization.
+#[test]
+fn jobs_of_another_list_close_the_same() {
+    let repository = Repository::fleet();
+    let list = "resources: [open.yaml, close.yaml, all.yaml]\n";
+    repository.write("infra/reconciliation-windows/kustomization.yaml", list);
+    let all = job_at("all", true, "apps-rw", ("0 12 * * WED", "Europe/Berlin"));
+    let (before, _) = all.split_once("command:").unwrap();
+    let command = "command: [flux, suspend, kustomization, --all, --namespace=flux-system]\n";
+    repository.write("infra/reconciliation-windows/all.yaml", &format!("{before}{command}"));
+    insta::assert_snapshot!(repository.stdout(&[
+        "when",
+        "--cluster",
+        "edge-01",
+        "--at",
+        "2026-11-24T12:00:00Z"
+    ]));
 }

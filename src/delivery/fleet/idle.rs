@@ -19,7 +19,7 @@ impl Fleet {
             if own.iter().all(|side| side.part == Part::Support) || own.iter().any(is_open) {
                 continue;
             }
-            let gated = spec.types.iter().filter(|one| !one.is_real_time()).map(|one| &one.name.value);
+            let gated = spec.gated_types().map(|one| &one.name.value);
             let idle = gated.filter(|name| !own.iter().any(|side| side.waits_for.as_ref() == Some(*name)));
             found.extend(idle.map(|name| (cluster.clone(), name.clone())));
         }
@@ -50,7 +50,7 @@ impl Fleet {
                 held.insert((side.cluster.clone(), name.clone()));
             }
         }
-        let gated = spec.types.iter().filter(|one| !one.is_real_time()).map(|one| &one.name.value);
+        let gated = spec.gated_types().map(|one| &one.name.value);
         let all =
             gated.flat_map(|name| applied.iter().map(move |cluster| ((*cluster).clone(), name.clone())));
         all.filter(|one| !held.contains(one)).collect()

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
 use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::delivery::{BuiltJob, Closings, Holds, Model};
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::{Action, GateTarget};
-use crate::schedule::{self, CronExpr, Interval, Window, WindowForm};
+use crate::schedule::{self, CronExpr, Interval, Recurrence, Window, WindowEdges, WindowForm};
 use crate::spec::Spec;
 
 /// How many hours before and after an instant two schedules without a table are compared: windows that are some months apart
@@ -40,10 +41,10 @@ impl Schedules {
                 own.map(|one| holds.target(one.namespace(), one.name())).collect();
             for (change_type, mut targets) in holds.gated(cluster) {
                 let Some(name) = change_type else {
-                    for job in targets.into_values() {
-                        let Some(own) = closings.schedule(cluster, &job.name) else { continue };
+                    for target in targets.into_keys() {
+                        let Some(own) = closings.schedule(cluster, &target) else { continue };
                         let position = self.add(own);
-                        self.by_job.insert((cluster.to_owned(), job.name.clone()), position);
+                        self.by_target.insert((cluster.to_owned(), target), position);
                     }
                     continue;
                 };
@@ -54,10 +55,7 @@ impl Schedules {
                 }
                 let mut positions: BTreeMap<GateTarget, Option<usize>> = BTreeMap::new();
                 for target in targets.into_keys() {
-                    let job = closings.running(cluster, &target);
-                    let Some(own) = job.and_then(|job| closings.schedule(cluster, &job.name)) else {
-                        continue;
-                    };
+                    let Some(own) = closings.schedule(cluster, &target) else { continue };
                     let is_it = |(of, other, _): &&(usize, GateSchedule, Option<usize>)| {
                         *of == wanted && own.is_same(other)
                     };
@@ -93,17 +91,12 @@ impl Schedules {
         self.distinct.len() - 1
     }
 
-    /// Returns the position of the schedule of a Flux Kustomization that waits for a type's windows: that of the job which
-    /// closes it, where several close what has the type.
-    pub fn held(&self, cluster: &str, target: Option<&GateTarget>, type_name: &str) -> Option<usize> {
+    /// Returns the position of the schedule of a Flux Kustomization that waits for a type's windows, or for jobs of which no
+    /// spec says a type: that of what closes it; `None` where that is not known.
+    pub fn held(&self, cluster: &str, target: Option<&GateTarget>, type_name: Option<&str>) -> Option<usize> {
         let own = target.filter(|_| !self.by_target.is_empty());
         let own = own.and_then(|target| self.by_target.get(&(cluster.to_owned(), target.clone())));
-        own.copied().or_else(|| self.of(cluster, type_name))
-    }
-
-    /// Returns the position of the schedule of a job of which no spec says a window; `None` where that is not known.
-    pub fn of_job(&self, cluster: &str, job: &str) -> Option<usize> {
-        self.by_job.get(&(cluster.to_owned(), job.to_owned())).copied()
+        own.copied().or_else(|| self.of(cluster, type_name?))
     }
 
     /// Tells whether the gate in Git opens and closes otherwise than the spec says.
@@ -136,34 +129,38 @@ impl GateSchedule {
 }
 
 impl Closings {
-    /// Returns when a job that closes, by its name, and the one that opens again do so; `None` where that is not known.
-    pub fn schedule(&self, cluster: &str, close: &str) -> Option<GateSchedule> {
-        let (_, close) = self.pair(cluster, close)?;
+    /// Returns when a Flux Kustomization is open, by all jobs that run and turn it: each turns the same switch, whichever others
+    /// it names. `None` where nothing closes it, or a time is not understood.
+    pub fn schedule(&self, cluster: &str, target: &GateTarget) -> Option<GateSchedule> {
+        let close = self.running(cluster, target)?;
         if let Some(table) = &close.table {
             return Some(GateSchedule::of_table(table.clone()));
         }
-        let own = |action: Action| {
-            let jobs = self.of(cluster).iter().filter(|job| job.is_running && job.table.is_none());
-            jobs.filter(move |job| job.action == action && job.targets == close.targets)
-        };
-        let (opens, closes): (Vec<_>, Vec<_>) = (own(Action::Open).collect(), own(Action::Close).collect());
-        // A gate may have several windows, each with its own pair of jobs, or close once more than it opens: they turn one
-        // switch.
-        let pair = |at: usize| match (opens.get(at), closes.get(at)) {
-            (Some(open), Some(close)) if opens.len() == closes.len() => window_of(open, close),
-            (Some(open), _) if opens.len() > closes.len() => window_of(open, partner(&closes, at, open)?),
-            (_, Some(close)) => window_of(partner(&opens, at, close)?, close),
-            _ => None,
-        };
-        let windows: Vec<Window> = (0..opens.len().max(closes.len())).map(pair).collect::<Option<_>>()?;
-        GateSchedule::of_windows(windows, 0).ok()
+        let jobs = self.of(cluster).iter().filter(|job| job.is_running && job.table.is_none());
+        let mut opens = Vec::new();
+        let mut closes = Vec::new();
+        for job in jobs.filter(|job| job.turns(target) && !job.resumed.contains(target)) {
+            let of_action = if job.action == Action::Open { &mut opens } else { &mut closes };
+            of_action.push(times_of(job)?);
+        }
+        // As they stand in the folder of a gate; an opening or a closing that is left over turns the switch all the same.
+        let mut edges: Vec<(WindowEdges, TimeZone)> = Vec::new();
+        for (close, zone) in closes {
+            let at = opens.iter().position(|(_, own)| *own == zone);
+            let open = at.map_or(Recurrence::Never, |at| opens.remove(at).0);
+            edges.push((WindowEdges { open, close }, zone));
+        }
+        let left =
+            opens.into_iter().map(|(open, zone)| (WindowEdges { open, close: Recurrence::Never }, zone));
+        Some(GateSchedule::of_edges(edges.into_iter().chain(left)))
     }
 }
 
-/// Returns the job at a position or the last one, or else the first, that has the zone of another one.
-fn partner<'j>(jobs: &[&'j BuiltJob], at: usize, of: &BuiltJob) -> Option<&'j BuiltJob> {
-    let near = jobs.get(at).or(jobs.last()).copied();
-    near.into_iter().chain(jobs.iter().copied()).find(|job| job.time_zone == of.time_zone)
+/// Returns when a CronJob runs, and in which zone; `None` where that is not understood.
+fn times_of(job: &BuiltJob) -> Option<(Recurrence, TimeZone)> {
+    let zone = job.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
+    let times = Recurrence::Cron(CronExpr::parse(&job.schedule).ok()?);
+    times.has_times().then(|| (times, zone.unwrap_or(TimeZone::UTC)))
 }
 
 /// Returns the window that two CronJobs make; `None` where they are of two zones, or not understood.

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
 use crate::diagnostic::Diagnostic;
-use crate::schedule::{Interval, OpenTimes, Stretch, Timeline, Window, WindowError};
+use crate::schedule::{Interval, OpenTimes, Stretch, Timeline, Window, WindowEdges, WindowError};
 use crate::spec::{Placed, Spec, WindowDef};
 
 /// What opens and closes the gate of a type in one or more clusters.
@@ -81,16 +81,21 @@ impl GateSchedule {
     /// The first window that has no openings and closings, by its position, with what is wrong.
     pub fn of_windows(windows: Vec<Window>, later: u32) -> Result<GateSchedule, (usize, WindowError)> {
         let mut edges = Vec::with_capacity(windows.len());
-        let mut key = String::new();
         for (position, window) in windows.iter().enumerate() {
-            let zone = window.zone_or_utc();
             let own = window.edges().map_err(|error| (position, error))?.later(later);
-            key += &format!("{}\t{}\t{}\n", zone_name(&zone), own.open, own.close);
-            edges.push((own, zone));
+            edges.push((own, window.zone_or_utc()));
         }
-        let zones = edges.iter().map(|(_, zone)| zone.clone()).collect();
+        Ok(GateSchedule { windows, ..GateSchedule::of_edges(edges) })
+    }
+
+    /// Makes the schedule of openings and closings in their zones.
+    pub(super) fn of_edges(edges: impl IntoIterator<Item = (WindowEdges, TimeZone)>) -> GateSchedule {
+        let edges: Vec<(WindowEdges, TimeZone)> = edges.into_iter().collect();
+        let key =
+            edges.iter().map(|(own, zone)| format!("{}\t{}\t{}\n", zone_name(zone), own.open, own.close));
+        let (key, zones) = (key.collect(), edges.iter().map(|(_, zone)| zone.clone()).collect());
         let pair = Timeline::of_pairs(edges);
-        Ok(GateSchedule { opens: Opens::Jobs(pair.clone()), pair: Some(pair), windows, zones, key })
+        GateSchedule { opens: Opens::Jobs(pair.clone()), pair: Some(pair), windows: Vec::new(), zones, key }
     }
 
     /// Returns what is left of a table without the freezes and overrides that another schedule does not keep; `None`

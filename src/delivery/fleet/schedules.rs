@@ -15,9 +15,7 @@ pub struct Schedules {
     pub(super) distinct: Vec<GateSchedule>,
     by_type: BTreeMap<String, usize>,
     pub(super) by_cluster: BTreeMap<(String, String), usize>,
-    /// By cluster and name of the job that closes, where the spec says no window.
-    pub(super) by_job: BTreeMap<(String, String), usize>,
-    /// By cluster and Flux Kustomization, where another job closes it than what else has its type.
+    /// By cluster and Flux Kustomization, where other jobs close it than what else has its type, or no spec says one.
     pub(super) by_target: BTreeMap<(String, GateTarget), usize>,
     /// Those of gates in Git that do otherwise than the spec says.
     pub(super) otherwise: BTreeSet<usize>,
@@ -48,7 +46,7 @@ impl Schedules {
                 distinct.len() - 1
             }))
         };
-        for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
+        for change_type in spec.gated_types() {
             // No cluster has this name, so it gets what every other one does.
             let name = &change_type.name.value;
             if let Some(index) = add("", name, &mut schedules.distinct) {
@@ -59,7 +57,7 @@ impl Schedules {
             || spec.waves.is_some()
             || spec.stagger.is_some();
         for (cluster, def) in &spec.clusters {
-            for change_type in spec.types.iter().filter(|change_type| !change_type.is_real_time()) {
+            for change_type in spec.gated_types() {
                 let name = &change_type.name.value;
                 if (differs || def.windows.contains_key(name))
                     && let Some(index) = add(cluster, name, &mut schedules.distinct)

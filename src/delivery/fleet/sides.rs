@@ -234,7 +234,7 @@ impl<'m> Reading<'m> {
                 _ if whole.is_some() && !kustomization.in_git => GateState::NotHandedOver,
                 gate => gate,
             };
-            let own = self.schedules.held(cluster, Some(&self.target(&kustomization)), change_type);
+            let own = self.schedules.held(cluster, Some(&self.target(&kustomization)), Some(change_type));
             // Of what is not divided and that nothing in Git applies only a CronJob tells a name.
             let is_named = flux.is_some()
                 || is_divided
@@ -292,15 +292,15 @@ impl<'m> Reading<'m> {
         let by_jobs = || self.waits.holds.by_jobs(cluster, names?.0, names?.1, Some(&entry.path));
         let hold = hold.filter(|_| !is_unmoved).or_else(by_jobs);
         // Of several gated types nobody can tell by which one it waits.
-        let (waits_for, foreign) = match hold {
-            Some(Hold::Window(change_type)) => (Some(change_type), None),
-            Some(Hold::Job(name) | Hold::Provider(name)) => (None, self.schedules.of_job(cluster, &name)),
-            _ => (None, None),
+        let is_foreign = matches!(hold, Some(Hold::Job(_) | Hold::Provider(_)));
+        let waits_for = match hold {
+            Some(Hold::Window(change_type)) => Some(change_type),
+            _ => None,
         };
         let target = kustomization.as_ref().map(|found| self.target(found));
-        let of_type = |change_type: &String| self.schedules.held(cluster, target.as_ref(), change_type);
-        let schedule = waits_for.as_ref().filter(|_| !is_unmoved).and_then(of_type);
-        let foreign = foreign.filter(|_| is_running && !is_unmoved && schedule.is_none());
+        let times = |of_type: Option<&str>| self.schedules.held(cluster, target.as_ref(), of_type);
+        let schedule = waits_for.as_deref().filter(|_| !is_unmoved).and_then(|of_type| times(Some(of_type)));
+        let foreign = (is_foreign && is_running && !is_unmoved).then(|| times(None)).flatten();
         let gate = match schedule {
             _ if is_unmoved => GateState::Unmoved,
             Some(_) if !is_running => {
@@ -389,12 +389,11 @@ impl<'m> Reading<'m> {
         let (name, other) = self.waits.awaited(cluster, model.reached(flux)?)?;
         let other = other.filter(|other| !cluster.is_stuck(other));
         let hold = other.and_then(|other| self.waits.hold(cluster, other));
+        let target = other.map(|other| self.waits.holds.target(other.namespace(), other.name()));
+        let times = |of_type: Option<&str>| self.schedules.held(&cluster.name, target.as_ref(), of_type);
         let schedule = match hold {
-            Some(Hold::Window(change_type)) => {
-                let target = other.map(|other| self.waits.holds.target(other.namespace(), other.name()));
-                self.schedules.held(&cluster.name, target.as_ref(), &change_type)
-            }
-            Some(Hold::Job(name) | Hold::Provider(name)) => self.schedules.of_job(&cluster.name, &name),
+            Some(Hold::Window(change_type)) => times(Some(&change_type)),
+            Some(Hold::Job(_) | Hold::Provider(_)) => times(None),
             _ => None,
         };
         Some(Awaited { name: name.to_owned(), schedule })

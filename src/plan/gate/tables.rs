@@ -202,7 +202,7 @@ fn taken_and_given(spec: &Spec, cluster: &str, change_type: &str) -> [Vec<Stretc
 /// Returns a type of which an edit takes more open times in a cluster, or gives more, by the index of that in
 /// [`taken_and_given`].
 fn more<'s>(input: &Input<'s>, before: &Spec, cluster: &str, index: usize) -> Option<&'s String> {
-    let mut gated = input.spec.types.iter().filter(|one| !one.is_real_time()).map(|one| &one.name.value);
+    let mut gated = input.spec.gated_types().map(|one| &one.name.value);
     gated.find(|name| {
         let [is, was] = [input.spec, before].map(|spec| taken_and_given(spec, cluster, name));
         is[index].iter().any(|stretch| !was[index].contains(stretch))

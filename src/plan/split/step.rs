@@ -76,7 +76,7 @@ impl Run<'_> {
         if changes && let Some(problem) = one_name(original, entry) {
             return outcome.refused(problem).into();
         }
-        let is_gated = input.spec.types.iter().any(|change_type| !change_type.is_real_time());
+        let is_gated = input.spec.has_gated_type();
         let outside = entry.clusters().find_map(|cluster| gate::out_of_reach(input, entry, cluster));
         let outside = outside.or_else(|| gate::shared(input, entry));
         if let Some(outside) = outside.filter(|_| is_gated && changes && !outcome.after.is_empty()) {

@@ -85,7 +85,7 @@ pub(super) fn exceptions(before: &Spec, after: &Spec, cluster: &str, now: Timest
 
 fn of_spec(spec: &Spec, cluster: &str, now: Timestamp) -> Stretches {
     let mut found = Stretches::new();
-    for change_type in spec.types.iter().filter(|one| !one.is_real_time()) {
+    for change_type in spec.gated_types() {
         let name = &change_type.name.value;
         let mut add = |is_freeze, title: String, interval: Interval, place: &Place| {
             if interval.close > now {

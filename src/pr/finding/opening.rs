@@ -18,7 +18,7 @@ const MOST: usize = 3;
 /// A pair of CronJobs does nothing before its next run, so of one only what comes next is told.
 pub(super) fn effects(clock: &Clock<'_>, cluster: &str) -> Vec<WindowChange> {
     let Some(spec) = clock.after.spec else { return Vec::new() };
-    let types = spec.types.iter().filter(|one| !one.is_real_time()).map(|one| one.name.value.as_str());
+    let types = spec.gated_types().map(|one| one.name.value.as_str());
     let effect = |name: &str| {
         let (old, new) = (schedule(&clock.before, cluster, name)?, schedule(&clock.after, cluster, name)?);
         let have_tables = old.bounds().is_some() && new.bounds().is_some();

@@ -103,7 +103,7 @@ fn changed(before: &Windows, after: &Windows) -> Vec<WindowChange> {
 fn of_spec(spec: &Spec, cluster: &str) -> Windows {
     let mut windows = Windows::new();
     let later = later_words(spec.later(cluster));
-    for change_type in spec.types.iter().filter(|one| !one.is_real_time()) {
+    for change_type in spec.gated_types() {
         let of_type = &change_type.name.value;
         let names = spec.window_names(cluster, of_type);
         for (name, def) in names.into_iter().zip(spec.windows_of(cluster, of_type)) {

@@ -18,7 +18,7 @@ pub fn freezes(spec: &Spec, bytes: &[u8], now: Timestamp) -> Value {
             let mut value = stretch(freeze.interval, &freeze.reason, now);
             value.insert("name".into(), freeze.name.value.as_str().into());
             let is_one = |name: &str| freeze.types.is_empty() || freeze.types.iter().any(|own| **own == name);
-            let gated = spec.types.iter().filter(|one| !one.is_real_time()).map(|one| one.name.as_str());
+            let gated = spec.gated_types().map(|one| one.name.as_str());
             value.insert("types".into(), gated.filter(|name| is_one(name)).collect::<Vec<_>>().into());
             about(spec, &freeze.clusters, &mut value);
             if let Some(CalendarFile { path, sha256 }) = &freeze.calendar {

@@ -220,9 +220,14 @@ impl Spec {
         }
     }
 
+    /// Returns the types that have windows, in the order of the spec.
+    pub fn gated_types(&self) -> impl Iterator<Item = &ChangeType> {
+        self.types.iter().filter(|change_type| !change_type.is_real_time())
+    }
+
     /// Tells whether a type has windows.
     pub fn has_gated_type(&self) -> bool {
-        self.types.iter().any(|change_type| !change_type.is_real_time())
+        self.gated_types().next().is_some()
     }
 
     /// Tells whether a cluster's CronJobs run, by its own word or else by [`GateDef::enabled`].

@@ -185,12 +185,7 @@ pub fn gated<'a>(spec: &'a Spec, named: Option<&'a str>) -> Result<&'a str, Erro
     if let Some(name) = named {
         return spec.change_type(name).map(|_| name).ok_or_else(|| unknown_type(spec, name));
     }
-    let gated: Vec<&str> = spec
-        .types
-        .iter()
-        .filter(|change_type| !change_type.is_real_time())
-        .map(|change_type| change_type.name.as_str())
-        .collect();
+    let gated: Vec<&str> = spec.gated_types().map(|change_type| change_type.name.as_str()).collect();
     match gated[..] {
         [only] => Ok(only),
         _ => {

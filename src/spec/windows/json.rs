@@ -129,7 +129,7 @@ fn used_by(spec: &Spec, name: &str) -> Vec<Value> {
 
 fn cluster(spec: &Spec, cluster: &Cluster) -> Value {
     let name = cluster.name.as_str();
-    let gated = spec.types.iter().filter(|change_type| !change_type.is_real_time());
+    let gated = spec.gated_types();
     let types = gated.map(|change_type| {
         let type_name = change_type.name.as_str();
         let windows = spec.windows_of(name, type_name).into_iter().map(|definition| window(definition));
