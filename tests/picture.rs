@@ -265,7 +265,18 @@ gate: { every: 5m, through: 2027-12-31 }
 #[test]
 fn the_readme_shows_a_timeline() {
     let scratch = Scratch::fixture("sample");
+    let files = ["flux/apps.yaml", "flux/infra.yaml", "infra/kustomization.yaml", "apps/kustomization.yaml"];
+    let apps = ["apps/probe/kustomization.yaml", "apps/web/kustomization.yaml", "apps/web/namespace.yaml"];
+    for file in files.into_iter().chain(apps) {
+        let text = scratch.text(&format!("clusters/edge-02/{file}")).replace("edge-02", "edge-03");
+        scratch.write(&format!("clusters/edge-03/{file}"), text);
+    }
     scratch.write("windows.yaml", WINDOWS).commit();
+    for step in
+        [&["sync", "--yes"][..], &["split", "--all", "--yes"], &["migrate", "--yes"], &["migrate", "--yes"]]
+    {
+        scratch.take(step);
+    }
     let ask = ["calendar", "--format", "svg", "--from", "2026-11-23", "--days", "14"];
     let picture = scratch.expect(0, &[&ask[..], &["--time-zone", "Europe/Berlin"]].concat()).stdout;
     keep("docs/calendar.svg", &picture);
