@@ -52,7 +52,7 @@ pub struct Status {
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Status, output: &Output) -> Result<Exit, Error> {
     let loaded = Loaded::open(global, output)?;
-    let expected = Expected::new(&loaded.spec, &loaded.model)?;
+    let expected = Expected::new(&loaded.spec, &loaded.model, clock::now(global)?)?;
     let asked = asked(&loaded, arguments)?;
     let mut known = Known::default();
     loop {

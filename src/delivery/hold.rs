@@ -100,7 +100,7 @@ impl<'m> Holds<'m> {
     pub fn with(model: &'m Model, spec: Option<&'m Spec>, sides: Sides) -> Holds<'m> {
         let several = spec.filter(|spec| spec.gated_types().nth(1).is_some());
         let mut of_jobs = BTreeMap::new();
-        for spec in several {
+        if let Some(spec) = several {
             let all: BTreeMap<&str, _> =
                 model.closings.all().map(|job| (&*job.name, job.mechanism)).collect();
             let own = |(name, of): (&'m str, MechanismName)| {

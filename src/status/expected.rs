@@ -25,14 +25,14 @@ pub struct Expected<'a> {
 pub(super) type Targets<'a> = BTreeMap<GateTarget, &'a BuiltJob>;
 
 impl<'a> Expected<'a> {
-    /// Brings spec and repository together.
+    /// Brings spec and repository together, as the gates stand in Git at an instant.
     ///
     /// # Errors
     ///
     /// When a window is none that Kubernetes takes.
-    pub fn new(spec: &'a Spec, model: &'a Model) -> Result<Expected<'a>, Error> {
+    pub fn new(spec: &'a Spec, model: &'a Model, at: Timestamp) -> Result<Expected<'a>, Error> {
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
-        let schedules = Schedules::new(spec).map_err(invalid)?;
+        let schedules = Schedules::in_git(spec, model, at).map_err(invalid)?;
         Ok(Expected { spec, model, schedules, holds: Holds::new(model, Some(spec)) })
     }
 
@@ -63,7 +63,8 @@ impl<'a> Expected<'a> {
         self.holds.gated(cluster)
     }
 
-    /// Returns what the spec says of a type in a cluster at an instant, where its `jobs` are there.
+    /// Returns the window of a type in a cluster at an instant, where its `jobs` are there: that of the gate in Git, which may be
+    /// another one than the spec says until `sync` has written it.
     pub(super) fn window(
         &self,
         cluster: &str,

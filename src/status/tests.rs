@@ -225,7 +225,7 @@ impl Scene {
         let model =
             |files: &Snapshot| Model::read(files, &RepoPath::top(), &Known::of(&self.spec), &renderer);
         let (old, new) = (model(&before), model(&after));
-        let expected = Expected::new(&self.spec, &new).unwrap();
+        let expected = Expected::new(&self.spec, &new, self.now).unwrap();
         let mut clusters = vec![Cluster {
             name: "one".to_owned(),
             context: Some("kind-one".to_owned()),
@@ -339,6 +339,19 @@ fn nothing_is_wrong_before_the_first_closing() {
         told(&answer, false),
         "one is as it should be: rw is open until Sun 2026-11-29 02:00 Europe/Berlin (nothing has closed\n  yet), 1 object from 1 commit waits.\n"
     );
+}
+
+#[test]
+fn until_sync_has_written_a_window_the_gate_in_git_counts() {
+    let mut scene = Scene::new(PAIR);
+    let text = SPEC
+        .replace("GATE", PAIR)
+        .replace("0 22 * * SAT", "0 12 * * MON")
+        .replace("0 2 * * SUN", "0 14 * * MON");
+    scene.spec = parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec;
+    let answer = scene.answer();
+    assert!(answer.is_fine(), "{}", told(&answer, true));
+    assert!(told(&answer, false).contains("Sat 2026-11-28 22:00"), "{}", told(&answer, false));
 }
 
 /// Something that is not as it should be: what it is, by what gate, and how the cluster comes to it.
