@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
+use similar::algorithms::{Capture, Compact, Replace, myers};
+use similar::{DiffOp, group_diff_ops};
 
 /// Lines of context around a change, as git shows.
-const CONTEXT: usize = 3;
+pub(super) const CONTEXT: usize = 3;
 
 /// With more differing lines than this a file is shown as replaced: a diff of unrelated texts takes
 /// quadratic time, and nobody reads it.
@@ -13,7 +14,7 @@ const EFFORT: usize = 10_000;
 
 /// How a line of a hunk begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(crate) enum Sign {
     /// In both files.
     Context,
     /// In the old file only.
@@ -24,7 +25,7 @@ pub(super) enum Sign {
 
 impl Sign {
     /// Gives the character that stands before the line.
-    pub(super) fn as_char(self) -> char {
+    pub(crate) fn as_char(self) -> char {
         match self {
             Sign::Context => ' ',
             Sign::Removed => '-',
@@ -35,12 +36,12 @@ impl Sign {
 
 /// A stretch of changed lines with its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Hunk<'a> {
+pub(crate) struct Hunk<'a> {
     /// Ranges of lines in the old and the new file, counted from 0.
     pub(super) old: Range<usize>,
     pub(super) new: Range<usize>,
     /// The lines with their line feeds; only a file's last line may lack it.
-    pub(super) lines: Vec<(Sign, &'a [u8])>,
+    pub(crate) lines: Vec<(Sign, &'a [u8])>,
 }
 
 impl Hunk<'_> {
@@ -59,10 +60,10 @@ fn range(lines: &Range<usize>) -> String {
     }
 }
 
-/// Gives the hunks that turn `old` into `new`; none when they are equal.
-pub(super) fn hunks<'a>(old: &'a [u8], new: &'a [u8]) -> Vec<Hunk<'a>> {
+/// Gives the hunks that turn `old` into `new`, with so many lines of context; none when they are equal.
+pub(crate) fn hunks<'a>(old: &'a [u8], new: &'a [u8], context: usize) -> Vec<Hunk<'a>> {
     let (old, new) = (lines(old), lines(new));
-    let groups = group_diff_ops(operations(&old, &new), CONTEXT);
+    let groups = group_diff_ops(operations(&old, &new), context);
     let hunk = |group: Vec<DiffOp>| {
         let (first, last) = (group.first()?, group.last()?);
         let mut lines = Vec::new();
@@ -89,7 +90,10 @@ fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
     let back = old[front..].iter().rev().zip(new[front..].iter().rev()).take_while(|(a, b)| a == b).count();
     let (old_len, new_len) = (old.len() - front - back, new.len() - front - back);
     if old_len + new_len <= EFFORT {
-        return capture_diff_slices(Algorithm::Myers, old, new);
+        // Asked by its name, no other algorithm is compiled.
+        let mut found = Compact::new(Replace::new(Capture::new()), old, new);
+        let Ok(()) = myers::diff(&mut found, old, 0..old.len(), new, 0..new.len());
+        return found.into_inner().into_inner().into_ops();
     }
     let mut operations = Vec::new();
     if front > 0 {
@@ -112,7 +116,7 @@ mod tests {
     use super::*;
 
     fn headers(old: &str, new: &str) -> Vec<String> {
-        hunks(old.as_bytes(), new.as_bytes()).iter().map(Hunk::header).collect()
+        hunks(old.as_bytes(), new.as_bytes(), CONTEXT).iter().map(Hunk::header).collect()
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::change::Changes;
 use crate::diff::file::{FileChange, Kind, file_changes};
-use crate::diff::hunk::hunks;
+use crate::diff::hunk::{CONTEXT, hunks};
 use crate::repo::File;
 
 /// Gives the plan as a patch; `git apply` at the top of the repository makes what the writer makes.
@@ -20,7 +20,7 @@ pub fn patch(plan: &Changes) -> Vec<u8> {
     for change in file_changes(plan) {
         out.extend_from_slice(header(&change).as_bytes());
         let (before, after) = change.bytes();
-        for hunk in hunks(before, after) {
+        for hunk in hunks(before, after, CONTEXT) {
             out.extend_from_slice(hunk.header().as_bytes());
             out.push(b'\n');
             for (sign, line) in &hunk.lines {

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use crate::change::Changes;
 use crate::diff::clean::clean;
 use crate::diff::file::{FileChange, file_changes};
-use crate::diff::hunk::{Sign, hunks};
+use crate::diff::hunk::{CONTEXT, Sign, hunks};
 use crate::diff::patch::header;
 
 const TITLE: Style = Style::new().bold();
@@ -64,7 +64,7 @@ pub(super) fn shown(change: &FileChange<'_>) -> Vec<(Part, String)> {
         }
         return out;
     }
-    for hunk in hunks(before, after) {
+    for hunk in hunks(before, after, CONTEXT) {
         out.push((Part::Hunk, hunk.header()));
         for (sign, line) in &hunk.lines {
             let text = line.strip_suffix(b"\n");

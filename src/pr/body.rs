@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
 
 use crate::delivery::Kind;
 use crate::diagnostic::is_command;
-use crate::diff::clean;
+use crate::diff::{clean, hunks};
 use crate::mechanism::table_lines;
 use crate::pr::field::Field;
 use crate::pr::summary::Row;
@@ -51,15 +50,10 @@ fn of_field(field: &Field) -> Vec<String> {
     if values.into_iter().flatten().any(has_lines) {
         let mut lines = vec![format!("  {}:", field.path)];
         let [before, after] = values.map(|value| value.as_ref().map(block).unwrap_or_default());
-        let difference = TextDiff::from_lines(&before, &after);
-        for group in difference.grouped_ops(AROUND) {
-            for change in group.iter().flat_map(|operation| difference.iter_changes(operation)) {
-                let sign = match change.tag() {
-                    ChangeTag::Delete => '-',
-                    ChangeTag::Insert => '+',
-                    ChangeTag::Equal => ' ',
-                };
-                lines.push(format!("{sign}   {}", short(change.value().trim_end_matches(['\n', '\r']))));
+        for hunk in hunks(before.as_bytes(), after.as_bytes(), AROUND) {
+            for (sign, line) in hunk.lines {
+                let line = String::from_utf8_lossy(line);
+                lines.push(format!("{}   {}", sign.as_char(), short(line.trim_end_matches(['\n', '\r']))));
             }
         }
         return lines;
