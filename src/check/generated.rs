@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use crate::check::code::{EDITED_FILE, STALE_FILES, UNHELD, UNKNOWN_TARGET};
 use crate::delivery::Input;
-use crate::diagnostic::{Diagnostic, Place, distinct};
+use crate::diagnostic::{Diagnostic, Place, Severity, distinct};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::gate::{self, Leftover};
-use crate::repo::Entry;
+use crate::repo::{Entry, Snapshot};
 use crate::template::Templates;
 
 /// How many files a finding names.
@@ -82,7 +82,7 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
         return Generated { findings, ..Generated::default() };
     }
     let rewritten: BTreeSet<RepoPath> = builder.finish().changes.keys().cloned().collect();
-    let stale = stale(input, &rewritten);
+    let stale = stale(input, &rewritten, builder.now());
     let behind = if stale.is_some() { ours } else { BTreeSet::new() };
     findings.extend(stale);
     Generated { findings, behind }
@@ -128,7 +128,7 @@ fn unheld(leftover: &Leftover) -> Vec<Diagnostic> {
     distinct(left.cloned())
 }
 
-fn stale(input: &Input<'_>, rewritten: &BTreeSet<RepoPath>) -> Option<Diagnostic> {
+fn stale(input: &Input<'_>, rewritten: &BTreeSet<RepoPath>, later: &Snapshot) -> Option<Diagnostic> {
     if rewritten.is_empty() {
         return None;
     }
@@ -136,13 +136,18 @@ fn stale(input: &Input<'_>, rewritten: &BTreeSet<RepoPath>) -> Option<Diagnostic
     if rewritten.len() > MOST_NAMES {
         names.push(format!("{} more", rewritten.len() - MOST_NAMES));
     }
-    let finding = STALE_FILES
-        .finding(format!(
-            "the clusters do not get what {} says: {} would be written anew",
-            input.spec.path,
-            names.join(", ")
-        ))
-        .at(Place::file(input.spec.path.clone()))
-        .help("run `gitops-windows diff` to see the changes, and `gitops-windows sync` to make them");
-    Some(finding)
+    let (names, spec) = (names.join(", "), &input.spec.path);
+    let finding = match input.later(later).changes_nothing() {
+        // A base keeps what only a cluster that is gone needed.
+        true => Diagnostic {
+            severity: Severity::Note,
+            ..STALE_FILES.finding(format!(
+                "`sync` would write files anew, and no cluster would get anything else: {names}"
+            ))
+        },
+        false => STALE_FILES
+            .finding(format!("the clusters do not get what {spec} says: {names} would be written anew")),
+    };
+    let help = "run `gitops-windows diff` to see the changes, and `gitops-windows sync` to make them";
+    Some(finding.at(Place::file(spec.clone())).help(help))
 }

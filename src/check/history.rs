@@ -6,6 +6,7 @@ mod deleted;
 mod held;
 mod mixture;
 mod moved;
+mod rooted;
 mod step;
 mod variable;
 
@@ -81,6 +82,7 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
         findings.extend(own.into_iter().map(|finding| Told::of(key_now, finding)));
     }
     findings.extend(deleted::unknown(&step));
+    findings.extend(rooted::rooted(&step));
     findings.extend(added::added(&step));
     findings
 }
@@ -135,7 +137,7 @@ fn named(names: &BTreeSet<String>) -> String {
 impl<'s> Change<'s> {
     /// The Flux Kustomization of this name in the newer revision.
     fn still(&self, delivery: &Delivery) -> Option<&'s Delivery> {
-        let same = |other: &&&Delivery| other.flux.is_some() && key(other) == key(delivery);
+        let same = |other: &&&Delivery| other.applied_by.is_some() && key(other) == key(delivery);
         self.deliveries.iter().find(same).copied()
     }
 
@@ -144,19 +146,19 @@ impl<'s> Change<'s> {
         self.own().any(|other| key(other) == key(delivery))
     }
 
-    /// Those of the older revision that are in Git.
+    /// Those of the older revision of which Git says what applies them.
     fn own(&self) -> impl Iterator<Item = &'s Delivery> {
-        self.step.before.deliveries_of(self.key).filter(|delivery| delivery.flux.is_some())
+        self.step.before.deliveries_of(self.key).filter(|delivery| delivery.applied_by.is_some())
     }
 
     /// What one of the older revision does with what it applies no more, where it is in Git.
     fn fate(&self, delivery: &Delivery) -> Option<Fate> {
-        delivery.flux.map(|index| self.step.fate(index))
+        delivery.applied_by.map(|index| self.step.fate(index))
     }
 
     /// What one of the older revision is in the newer one.
     fn now(&self, delivery: &Delivery) -> Option<&Inventory> {
-        self.step.now(delivery.flux?)
+        self.step.now(delivery.applied_by?)
     }
 
     fn old_place(&self, applied: &Applied) -> Place {
@@ -167,7 +169,7 @@ impl<'s> Change<'s> {
     fn ungoverned(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
         for delivery in self.own() {
-            let Some(flux) = self.step.before.flux(delivery) else { continue };
+            let Some(flux) = self.step.before.applying(delivery) else { continue };
             let names = self.left_alone(delivery);
             if names.is_empty() {
                 continue;
@@ -199,7 +201,7 @@ impl<'s> Change<'s> {
         }
         let is_lost = |applied: &&Applied| {
             let owners = self.has.get(&*applied.live).into_iter().flatten();
-            !is_kept(applied.value()) && owners.clone().all(|(owner, _)| owner.flux.is_none())
+            !is_kept(applied.value()) && owners.clone().all(|(owner, _)| owner.applied_by.is_none())
         };
         delivery.objects.iter().filter(is_lost).map(|applied| applied.live.to_string()).collect()
     }
@@ -218,14 +220,17 @@ impl<'s> Change<'s> {
                 matches!(self.fate(from), Some(Fate::Leaves | Fate::Deletes))
             };
             let orphan = old.iter().find(leaves).filter(|_| !old.iter().any(deletes));
-            if let Some((from, index)) = orphan.and_then(|(from, _)| Some((*from, from.flux?))) {
+            if let Some((from, index)) = orphan.and_then(|(from, _)| Some((*from, from.applied_by?))) {
                 left.entry(index).or_insert((from, BTreeSet::new())).1.insert(id.to_string());
             }
         }
         let findings = left.into_values().filter_map(|(old, names)| {
-            let now = self.still(old).and_then(|still| self.step.after.flux(still));
-            let flux = now.or(self.step.before.flux(old))?;
-            let (them, they_stay) = if names.len() == 1 { ("it", "It stays") } else { ("them", "They stay") };
+            let now = self.still(old).and_then(|still| self.step.after.applying(still));
+            let flux = now.or(self.step.before.applying(old))?;
+            let (them, they, their, they_stay) = match names.len() {
+                1 => ("it", "it", "its", "It stays"),
+                _ => ("them", "they", "their", "They stay"),
+            };
             Some(
                 ORPHANED_OBJECT
                     .finding(format!(
@@ -234,7 +239,15 @@ impl<'s> Change<'s> {
                         old.name
                     ))
                     .at(flux.place("prune"))
-                    .help(format!("delete {them} by hand\nor let the Flux Kustomization prune before objects leave Git")),
+                    .help(match self.fate(old) {
+                        // It would be pruned but for what it says itself.
+                        Some(Fate::Deletes) => format!(
+                            "delete {them} by hand, if {they} should go: {their} own annotation or label keeps {them}"
+                        ),
+                        _ => format!(
+                            "delete {them} by hand\nor let the Flux Kustomization prune before objects leave Git"
+                        ),
+                    }),
             )
         });
         findings.collect()

@@ -125,7 +125,7 @@ fn unplaced(finding: &Diagnostic) -> String {
         };
         own.iter().find(is_in).map_or_else(|| word.to_owned(), |own| word.replacen(*own, "", 1))
     };
-    finding.message.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    finding.words().split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn file(finding: &Diagnostic) -> Option<&RepoPath> {
@@ -134,5 +134,5 @@ fn file(finding: &Diagnostic) -> Option<&RepoPath> {
 
 /// Tells whether two findings say the same, wherever it stands.
 pub fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
-    (one.code, &one.message) == (other.code, &other.message)
+    (one.code, one.words()) == (other.code, other.words())
 }

@@ -126,6 +126,11 @@ impl<'a> Subject<'a> {
         delivery.flux.map(|index| self.model.flux(index))
     }
 
+    /// Gives the Flux Kustomization of a delivery, also where a FluxInstance makes it.
+    pub fn applying(&self, delivery: &Delivery) -> Option<&'a FluxKustomization> {
+        self.model.applying(delivery)
+    }
+
     /// Returns the held source that a Flux Kustomization in Git reads.
     pub fn held_source(&self, delivery: &Delivery) -> Option<SourceId> {
         delivery.flux?;

@@ -13,7 +13,7 @@ use crate::commands::post::{self, Posting};
 use crate::commands::renderer::renderer;
 use crate::commands::workspace::Workspace;
 use crate::delivery::{Past, World};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::output::Output;
 use crate::post::{Marker, annotations};
@@ -21,7 +21,7 @@ use crate::pr::{
     Clock, Commit, Flavor, Question, SMALLEST, Standards, Topic, Tree, closings, html, json, newly_held,
     report, text, trains, zone_of,
 };
-use crate::repo::{Repository, Snapshot};
+use crate::repo::{Repository, Snapshot, conflict};
 use crate::spec::{self, Parsed};
 use crate::template::Templates;
 
@@ -103,6 +103,9 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         Some(_) => commit,
         None => commit.filter(|commit| is_same(repository, commit, &after)),
     };
+    if arguments.head.is_none() {
+        undecided(&after, &workspace)?;
+    }
     let (old, new) = (parsed(&before, &workspace), parsed(&after, &workspace));
     // What the base says still tells what waits where the head's spec can't be read.
     let broken = new.as_ref().err().map(|error| error.diagnostics.clone()).unwrap_or_default();
@@ -216,6 +219,18 @@ fn base_of(repository: &Repository, arguments: &Pr) -> Result<String, Error> {
         let problem = Diagnostic::error("git does not say which branch the pull request goes to");
         Error::invalid(problem.help("name it with --base, for example --base origin/main"))
     })
+}
+
+/// Refuses a spec in the middle of a merge: nobody has said yet what it is to say.
+fn undecided(files: &Snapshot, workspace: &Workspace) -> Result<(), Error> {
+    let text = files.file(&workspace.spec_path).and_then(|file| file.shared_text());
+    let Some((text, mark)) = text.and_then(|text| Some((text.clone(), conflict(&text)?))) else {
+        return Ok(());
+    };
+    let path = &workspace.spec_path;
+    let problem = Diagnostic::error(format!("{path} holds a merge conflict, so nothing can be compared"));
+    let help = "decide between the two sides, then run this again\nor name a commit with --head";
+    Err(Error::invalid(problem.at(Place::span(path.clone(), text, mark)).help(help)))
 }
 
 /// Tells whether a commit holds the same files.

@@ -11,9 +11,9 @@ use crate::delivery::{Apps, Artifact, ClusterKey, Hold, Holds};
 use crate::delivery::{EntryPoint, Model, Role, Sides};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
-use crate::repo::Snapshot;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::live_id;
+use crate::repo::{FluxKustomization, Snapshot};
 use crate::spec::Spec;
 
 /// One object that a cluster gets.
@@ -81,8 +81,11 @@ pub struct Delivery {
     pub path: RepoPath,
     /// The entry point's role.
     pub role: Role,
-    /// The Flux Kustomization, as a position in [`Model::flux`]; `None` where it is not in Git.
+    /// The Flux Kustomization, as a position in [`Model::flux`]; `None` where it stands in no file.
     pub flux: Option<usize>,
+    /// The Flux Kustomization, also where a FluxInstance makes it, as a position in [`Model::all_kustomizations`]; `None`
+    /// where Git does not say it.
+    pub applied_by: Option<usize>,
     /// The namespace of the Flux Kustomization; empty where Git does not say it.
     pub namespace: String,
     /// The name that it has, or that the folder suggests.
@@ -124,7 +127,7 @@ impl Delivery {
 
     /// Finds out what holds it and its objects back, by Git, the spec and the gates.
     pub(crate) fn hold(&mut self, spec: Option<&Spec>, model: &Model, holds: &Holds<'_>) {
-        let is_suspended = self.flux.is_some_and(|index| model.flux[index].is_suspended());
+        let is_suspended = model.applying(self).is_some_and(FluxKustomization::is_suspended);
         self.gated = holds.of(&self.cluster.name, &self.namespace, &self.name, Some(&self.path));
         let hold = |position: Option<usize>| {
             let wanted = || Hold::of_type(spec?, position?);
@@ -152,11 +155,9 @@ pub fn deliveries(
     let mut known: BTreeMap<Option<&Artifact>, HashMap<Request, usize>> = BTreeMap::new();
     let mut positions = Vec::new();
     for entry in model.all_entries() {
-        let fluxes: Vec<Option<usize>> =
-            if entry.flux.is_empty() { vec![None] } else { entry.flux.iter().copied().map(Some).collect() };
         let is_wanted = wanted(entry);
-        for flux in fluxes {
-            let one = flux.map(|index| &model.flux[index]);
+        for position in model.positions_of(entry) {
+            let one = position.map(|position| model.kustomization(position));
             let request = match one {
                 Some(flux) => Request::flux(entry.path.clone(), &flux.effective["spec"]),
                 None => Request::delivered(entry.path.clone()),
@@ -173,7 +174,7 @@ pub fn deliveries(
                 (artifact, position)
             }));
             let side = sides.get(&entry.path).map(|(_, position)| *position);
-            found.push(Delivery { is_asked: is_wanted, ..delivery(model, entry, flux, side) });
+            found.push(Delivery { is_asked: is_wanted, ..delivery(model, entry, position, side) });
         }
     }
     let build = |(artifact, requests): (_, Vec<Request>)| {
@@ -199,7 +200,7 @@ pub fn deliveries(
 /// Gives objects the ids that they have in their clusters; two of one id are an error of the build.
 fn settle(model: &Model, deliveries: &mut [Delivery]) {
     for delivery in deliveries {
-        let Some(flux) = delivery.flux.map(|index| &model.flux[index]) else { continue };
+        let Some(flux) = model.applying(delivery) else { continue };
         for applied in &mut delivery.objects {
             let live = live_id(&flux.post_build, applied.value());
             if live != *applied.id {
@@ -216,8 +217,8 @@ fn settle(model: &Model, deliveries: &mut [Delivery]) {
     }
 }
 
-fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option<usize>) -> Delivery {
-    let kustomization = flux.map(|index| &model.flux[index]);
+fn delivery(model: &Model, entry: &EntryPoint, applied_by: Option<usize>, side: Option<usize>) -> Delivery {
+    let kustomization = applied_by.map(|position| model.kustomization(position));
     let own = || ClusterKey {
         home: model.home_of_entry(entry),
         name: entry.cluster.clone(),
@@ -228,7 +229,8 @@ fn delivery(model: &Model, entry: &EntryPoint, flux: Option<usize>, side: Option
         reconciled_in: kustomization.map_or_else(own, |flux| ClusterKey::around(model, flux)),
         path: entry.path.clone(),
         role: entry.role,
-        flux,
+        flux: applied_by.filter(|position| !model.is_made(*position)),
+        applied_by,
         namespace: kustomization.map(|flux| flux.namespace.clone()).unwrap_or_default(),
         name: kustomization.map_or_else(|| model.name_of(entry).to_owned(), |flux| flux.name.clone()),
         objects: Vec::new(),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::delivery::{Artifact, Cluster, Model, Reached};
+use crate::delivery::{Artifact, Cluster, Model, Reached, Reason};
 use crate::path::RepoPath;
 use crate::render::Request;
 use crate::repo::{Graph, Reference, generated_children};
@@ -79,10 +79,15 @@ impl<'m> Applier<'m> {
     }
 
     /// Tells whether it is the root of a cluster that nobody in Git applies and that has no list of its own: its build
-    /// would take in the folders of Flux Kustomizations as well.
+    /// would take in the folders of Flux Kustomizations as well. That the spec names it says that the cluster gets all of it.
     pub fn is_unsaid(&self, model: &Model) -> bool {
-        let is_root = || model.delivered.named(self.cluster).is_some();
-        self.kustomization.is_none() && !model.graph.has(&self.path) && is_root()
+        let is_guessed = |cluster: &Cluster| {
+            let mut said = cluster.roots.iter().filter(|root| root.reason == Reason::Spec);
+            !said.any(|root| root.folder == self.path)
+        };
+        self.kustomization.is_none()
+            && !model.graph.has(&self.path)
+            && model.delivered.named(self.cluster).is_some_and(is_guessed)
     }
 
     /// Returns the files and folders below which all lies that the build may read; `None` where that is not known.

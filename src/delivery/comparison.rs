@@ -202,7 +202,13 @@ impl<'m> Comparison<'m> {
         // Of a root that is no list on one side only that is compared which is known of both.
         let is_unsaid = |pair: &Pair<'_>| {
             let of = |side: &Option<Applier<'_>>, world: World<'_>| {
-                side.as_ref().is_some_and(|one| one.is_unsaid(world.model))
+                // A root of the spec without its folder is told as that.
+                let is_missing = |one: &Applier<'_>| {
+                    one.kustomization.is_none()
+                        && !world.model.graph.has(&one.path)
+                        && !world.snapshot.is_dir(&one.path)
+                };
+                side.as_ref().is_some_and(|one| one.is_unsaid(world.model) || is_missing(one))
             };
             of(&pair.before, before) || of(&pair.after, after)
         };

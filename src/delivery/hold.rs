@@ -55,6 +55,15 @@ impl Hold {
         }
     }
 
+    /// Says when it lets changes through, as the end of a sentence: now, where its window is open.
+    pub fn within(&self) -> String {
+        match self {
+            Hold::Window(_) => format!("while {self} is open"),
+            Hold::Job(_) | Hold::Provider(_) => format!("while the window of {self} is open"),
+            Hold::Source(_) | Hold::Suspended => self.end(),
+        }
+    }
+
     /// Says that its window opens, as a clause.
     pub fn opening(&self) -> String {
         match self {

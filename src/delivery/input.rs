@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Artifact, EntryPoint, Model, Role, Sides, side};
+use crate::delivery::{Artifact, Comparison, EntryPoint, Model, Pair, Role, Sides, World, side};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -27,7 +27,7 @@ pub struct Input<'a> {
     pub renderer: &'a dyn Renderer,
 }
 
-/// Another state of the repository: it is read once, and not before an artifact is asked for.
+/// Another state of the repository: it is read once, and not before somebody asks.
 pub struct Later<'a> {
     input: &'a Input<'a>,
     snapshot: &'a Snapshot,
@@ -40,8 +40,19 @@ impl Later<'_> {
         if artifact.is_none() {
             return self.snapshot.clone();
         }
-        let model = self.model.get_or_init(|| self.input.again(self.snapshot));
-        model.delivered.files(self.snapshot, artifact)
+        self.model().delivered.files(self.snapshot, artifact)
+    }
+
+    /// Tells whether every cluster gets the same as by the files that are there now.
+    pub fn changes_nothing(&self) -> bool {
+        let now = World { snapshot: self.input.snapshot, model: self.input.model };
+        let later = World { snapshot: self.snapshot, model: self.model() };
+        let comparison = Comparison::new(now, later, self.input.renderer);
+        comparison.changes.is_empty() && comparison.pairs.iter().all(Pair::is_known)
+    }
+
+    fn model(&self) -> &Model {
+        self.model.get_or_init(|| self.input.again(self.snapshot))
     }
 }
 

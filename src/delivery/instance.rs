@@ -144,6 +144,11 @@ impl Reader<'_> {
     }
 }
 
+/// Tells whether an object is a FluxInstance with a `sync`, or makes one.
+pub(super) fn is_instance(value: &Value) -> bool {
+    instance_of(value).is_some()
+}
+
 /// Returns the namespace and the `spec` of a FluxInstance, or of the release that makes one.
 fn instance_of(value: &Value) -> Option<(&str, &Value)> {
     let spec = match value["kind"].as_str() {

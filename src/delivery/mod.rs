@@ -48,6 +48,7 @@ mod lacking;
 mod leaving;
 mod left_out;
 mod lookup;
+mod made;
 mod model;
 mod moved;
 mod namespaces;

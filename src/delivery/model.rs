@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::gate::{Gate, Jobs, LooseJob, jobs};
 use crate::delivery::lookup::Index;
+use crate::delivery::made::made;
 use crate::delivery::naming;
 use crate::delivery::suggested::suggested;
 use crate::delivery::unplaced::{unknown_paths, unmapped, unplaced};
@@ -27,6 +28,8 @@ pub struct Model {
     pub delivered: Clusters,
     /// Every Flux Kustomization below the root that some cluster gets, once for each cluster.
     pub(super) flux: Vec<FluxKustomization>,
+    /// Those that FluxInstances make.
+    pub(super) made: Vec<FluxKustomization>,
     /// Those that none gets.
     pub unlisted: Vec<FluxKustomization>,
     /// The entry points in the order of their paths.
@@ -232,6 +235,7 @@ impl Model {
         let mut model = Model {
             root: root.clone(),
             graph,
+            made: made(&delivered, snapshot),
             delivered,
             flux,
             unlisted,

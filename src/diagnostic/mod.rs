@@ -68,6 +68,8 @@ pub struct Diagnostic {
     pub code: Option<&'static str>,
     /// What is wrong, and in a sentence of its own what that causes, without a final full stop.
     pub message: String,
+    /// The message in the words that a finding has at any time, where it has others as something comes true.
+    pub lasting: Option<String>,
     /// Where, if it is in a file.
     pub place: Option<Place>,
     /// Further places that belong to it, each with what is to be seen there.
@@ -100,6 +102,7 @@ impl Diagnostic {
             severity,
             code: None,
             message: message.into(),
+            lasting: None,
             place: None,
             related: Vec::new(),
             help: None,
@@ -133,6 +136,18 @@ impl Diagnostic {
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(numbered(&help.into()));
         self
+    }
+
+    /// Says the message in words that stay the same as something comes true.
+    #[must_use]
+    pub fn lasting(mut self, message: impl Into<String>) -> Diagnostic {
+        self.lasting = Some(message.into());
+        self
+    }
+
+    /// Returns the words by which it is told from others in another state of the repository.
+    pub fn words(&self) -> &str {
+        self.lasting.as_deref().unwrap_or(&self.message)
     }
 
     /// Adds a key of what it is about.

@@ -18,7 +18,7 @@ pub mod split;
 mod stage;
 mod unfetched;
 
-pub(crate) use apart::{OBJECTS_OUT_OF_ROOT, OUT_OF_ROOT, apart};
+pub(crate) use apart::{OBJECTS_OUT_OF_ROOT, OUT_OF_ROOT, apart, apart_from_made};
 pub use by_hand::Command;
 pub use found::{Found, FoundEntry, Holding, by_cluster};
 pub use outcome::{AppOutcome, EntryOutcome, MOST_ALIKE, Way};

@@ -105,9 +105,12 @@ fn unsaid(report: &Report) -> Vec<String> {
         all.map(|one| (&one.cluster, &one.by)).collect::<BTreeSet<_>>().len()
     };
     let has_no_flux = |one: &Withheld| one.cause == Cause::NoFlux;
+    let is_unread = |one: &Withheld| !one.is_broken() && !has_no_flux(one);
+    let is_folder = |one: &Withheld| one.by.kustomization.is_none();
     let told = [
         (number(&Withheld::is_broken), "folder", "built"),
-        (number(&|one| !one.is_broken() && !has_no_flux(one)), "Flux Kustomization", "looked at"),
+        (number(&|one| is_unread(one) && is_folder(one)), "folder", "looked at"),
+        (number(&|one| is_unread(one) && !is_folder(one)), "Flux Kustomization", "looked at"),
     ];
     let told = told.into_iter().filter(|(number, ..)| *number > 0).map(|(number, noun, verb)| {
         let are = if number == 1 { "is" } else { "are" };

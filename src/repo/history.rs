@@ -103,12 +103,7 @@ impl Repository {
                 format!("{doing} is not possible: `{}` is in no git repository", self.top().display());
             return Err(Error::invalid(Diagnostic::error(message).help("run inside a git repository")));
         }
-        let unknown = || {
-            Error::invalid(
-                Diagnostic::error(format!("git knows no revision `{}`", revision.escape_debug()))
-                    .help("name a commit, branch or tag that is here; in a shallow clone, fetch it first"),
-            )
-        };
+        let unknown = || self.unknown(revision);
         let tree = named(revision, "tree").ok_or_else(unknown)?;
         let git = self.ask_git();
         let listing = git.run(&["ls-tree", "-r", "-z", "--full-tree", &tree]).map_err(|error| match self

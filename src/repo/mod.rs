@@ -2,6 +2,7 @@
 
 mod appeared;
 mod clone;
+mod conflict;
 mod create;
 pub(crate) mod duration;
 pub mod field;
@@ -28,6 +29,7 @@ pub(crate) mod umbrella;
 
 pub use appeared::Appeared;
 pub use clone::Fetched;
+pub use conflict::conflict;
 pub use file::File;
 pub use flux::FluxKustomization;
 pub use graph::{Graph, built, built_any, generated_children};

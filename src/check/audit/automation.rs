@@ -47,19 +47,20 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let set: Vec<Place> = set.collect();
             let Some(first) = set.first() else { continue };
             let is_held = set.iter().any(|place| held.contains(&place.path));
-            let (waits, wait, will) = match is_held {
-                true => ("waits", "wait", ""),
-                false => ("is to wait", "are to wait", "will "),
+            let message = |(waits, wait, will): (&str, &str, &str)| {
+                let files = match set.len() {
+                    1 => format!("1 file that {waits}"),
+                    several => format!("{several} files that {wait}"),
+                };
+                format!(
+                    "ImageUpdateAutomation {} commits new images to {files} for a window. Images of the closed time {will}land together when it opens",
+                    automation.id.name
+                )
             };
+            let held = ("waits", "wait", "");
             let finding = GATED_AUTOMATION
-                .finding(format!(
-                    "ImageUpdateAutomation {} commits new images to {} for a window. Images of the closed time {will}land together when it opens",
-                    automation.id.name,
-                    match set.len() {
-                        1 => format!("1 file that {waits}"),
-                        several => format!("{several} files that {wait}"),
-                    }
-                ))
+                .finding(message(if is_held { held } else { ("is to wait", "are to wait", "will ") }))
+                .lasting(message(held))
                 .at(subject.sources.place(automation, &["spec", "update", "path"]))
                 .related("one of the files", first.clone())
                 .help("let the automation push to a branch, and merge that in the window\nor keep it so, if that is meant");

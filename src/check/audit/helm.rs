@@ -25,6 +25,14 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings
 }
 
+/// What a release does that a gate holds back.
+const WAITS: &str = "waits for";
+
+/// Says what a release does: the rules say what waits, and only a gate makes it so.
+fn waits(delivery: &Delivery) -> &'static str {
+    if delivery.gated.is_some() { WAITS } else { "is to wait for" }
+}
+
 /// helm-controller, `HelmChart.spec.version`: a missing version is `*`, and any range is looked up anew at
 /// each interval of the chart. Only a HelmRepository has versions; other sources ignore the field.
 fn floating(
@@ -34,8 +42,6 @@ fn floating(
     release: &Applied,
 ) -> Option<Diagnostic> {
     let held = release.window()?;
-    // The rules say what waits, and only a gate makes it so.
-    let waits = if delivery.gated.is_some() { "waits for" } else { "is to wait for" };
     let chart = &release.value()["spec"]["chart"]["spec"];
     let (what, (place, is_patched)) = if chart.is_object() {
         let kind = chart["sourceRef"]["kind"].as_str().unwrap_or("HelmRepository");
@@ -77,12 +83,16 @@ fn floating(
     };
     // Of a patch each cluster may have its own.
     let of = if is_patched { format!(" of cluster {}", delivery.cluster.name) } else { String::new() };
+    let message = |waits: &str| {
+        format!(
+            "{}{of} {waits} {held} and takes {what}. A new chart is installed at once, even outside of the window",
+            release.id
+        )
+    };
     Some(
         FLOATING_CHART
-            .finding(format!(
-                "{}{of} {waits} {held} and takes {what}. A new chart is installed at once, even outside of the window",
-                release.id
-            ))
+            .finding(message(waits(delivery)))
+            .lasting(message(WAITS))
             .at(place)
             .help("write one exact version, and raise it by commits"),
     )
@@ -105,19 +115,22 @@ fn values(
     release: &Applied,
 ) -> Vec<Diagnostic> {
     let Some(held) = release.window() else { return Vec::new() };
-    let waits = if delivery.gated.is_some() { "waits for" } else { "is to wait for" };
     let (place, is_patched) = field(subject, delivery, release, &["spec", "valuesFrom"]);
     let of = if is_patched { format!(" of cluster {}", delivery.cluster.name) } else { String::new() };
     let found = read_by(release.value()).filter_map(|named| {
         let mut sources =
             deliveries.iter().flat_map(|delivery| &delivery.objects).filter(|other| named.is(&other.id));
         let source = sources.find(|other| other.rank() < release.rank())?;
+        let message = |waits: &str| {
+            format!(
+                "{}{of} {waits} {held}, but its values come from {}, which lands at once. helm-controller upgrades it outside of the window",
+                release.id, source.id
+            )
+        };
         Some(
             REAL_TIME_VALUES
-                .finding(format!(
-                    "{}{of} {waits} {held}, but its values come from {}, which lands at once. helm-controller upgrades it outside of the window",
-                    release.id, source.id
-                ))
+                .finding(message(waits(delivery)))
+                .lasting(message(WAITS))
                 .at(place.clone())
                 .related("this lands at once", subject.sources.place(source, &["metadata", "name"]))
                 .help(way_on(subject, release)),

@@ -7,6 +7,7 @@ use crate::check::code::{DOES_NOT_BUILD, UNREADABLE_FILE};
 use crate::check::subject::Subject;
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
+use crate::repo;
 use crate::repo::flux::is_yaml;
 use crate::repo::{Entry, Kustomization, Reference, Snapshot, Target, built};
 use crate::yaml::read_documents;
@@ -158,20 +159,13 @@ pub(super) fn unreadable(files: &Snapshot, path: &RepoPath) -> Option<Diagnostic
     }
 }
 
-/// Finds the marks that git leaves where two sides of a merge differ: a parser stumbles over what follows them.
+/// Tells of the marks that git leaves where two sides of a merge differ.
 fn conflict(path: &RepoPath, text: &str) -> Option<Diagnostic> {
-    let begins = |mark: &str| {
-        let mut lines = text.split_inclusive('\n').scan(0, |at, line| {
-            *at += line.len();
-            Some((*at - line.len(), line))
-        });
-        lines.find(|(_, line)| line.starts_with(mark)).map(|(at, _)| at)
-    };
-    let (start, end) = (begins("<<<<<<< ")?, begins(">>>>>>> ")?);
-    (start < end).then(|| {
+    let mark = repo::conflict(text)?;
+    Some(
         UNREADABLE_FILE
             .finding(format!("{path} holds a merge conflict. Folders that list it do not build"))
-            .at(Place::span(path.clone(), text.into(), start..start + 7))
-            .help("decide between the two sides, and commit the file")
-    })
+            .at(Place::span(path.clone(), text.into(), mark))
+            .help("decide between the two sides, and commit the file"),
+    )
 }

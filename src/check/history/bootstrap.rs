@@ -108,7 +108,7 @@ fn redirected(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) ->
     if !step.new_at(next.flux?).prune {
         return None;
     }
-    let theirs = after.deliveries_of(&next.cluster).filter(|other| other.flux.is_some());
+    let theirs = after.deliveries_of(&next.cluster).filter(|other| other.applied_by.is_some());
     let kept: BTreeSet<&ObjectId> = theirs.flat_map(live_ids).collect();
     let lost = delivery.objects.iter().filter(|one| !kept.contains(&*one.live) && !is_kept(one.value()));
     let lost: Vec<_> = lost.collect();

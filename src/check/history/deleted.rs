@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::step::{Fate, Step, key_of, text_of};
-use super::{Change, Index, Told, bootstrap, named};
+use super::{Change, Index, Told, bootstrap, key, named};
 use crate::check::code::DELETED_OBJECTS;
 use crate::delivery::classify::is_hashed;
 use crate::delivery::inventory::{Deletion, is_kept};
 use crate::delivery::{Delivery, Hold, Role, outside};
 use crate::diagnostic::{Diagnostic, Place};
+use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
@@ -16,7 +17,7 @@ use crate::repo::manifest::ObjectId;
 /// Finds Flux Kustomizations that go and delete what nothing here tells: they build from another source, or
 /// their folder does not build.
 pub(super) fn unknown(step: &Step<'_>) -> Vec<Told> {
-    let fluxes = step.before.model.all_flux().iter().zip(step.old()).enumerate();
+    let fluxes = step.before.model.all_kustomizations().zip(step.old()).enumerate();
     let gone = fluxes.filter(|(index, (_, old))| {
         old.objects.is_err()
             && step.now(*index).is_none()
@@ -68,6 +69,25 @@ fn listed(ids: &BTreeSet<&ObjectId>) -> String {
     }
 }
 
+/// Says that what applies a folder from outside of Git deletes objects.
+pub(super) fn lost_outside(folder: &RepoPath, ids: &BTreeSet<&ObjectId>, place: Place) -> Diagnostic {
+    let who = outside(folder);
+    let message = format!("{who} deletes {} by this change, if it prunes: {}", counted(ids), listed(ids));
+    DELETED_OBJECTS.finding(message).at(place).help(DELETED_HELP)
+}
+
+/// As [`lost_outside`], of objects that something else applies from then on.
+pub(super) fn moved_outside(
+    folder: &RepoPath,
+    ids: &BTreeSet<&ObjectId>,
+    to: &str,
+    place: Place,
+) -> Diagnostic {
+    let (who, count, listed) = (outside(folder), counted(ids), listed(ids));
+    let message = format!("{who} deletes {count} if it prunes before {to} is applied: {listed}");
+    DELETED_OBJECTS.finding(message).at(place).help(MOVED_HELP)
+}
+
 impl<'s> Change<'s> {
     /// Objects that leave Git and that Flux deletes.
     ///
@@ -77,7 +97,12 @@ impl<'s> Change<'s> {
         let cluster = text_of(self.key_now);
         let mut found: Vec<(&Delivery, &FluxKustomization, bool, BTreeSet<&ObjectId>)> = Vec::new();
         let own = deletions.iter().filter(|deletion| deletion.cluster == cluster && deletion.next.is_none());
-        for deletion in own.filter(|deletion| !self.comes_anew(&deletion.id)) {
+        let own: Vec<_> = own.filter(|deletion| !self.comes_anew(&deletion.id)).collect();
+        let spaces = self.going(&own);
+        for deletion in own {
+            if spaces.contains(deletion.id.namespace.as_str()) && self.waits_to_delete(deletion) {
+                continue;
+            }
             let known = found.iter_mut().find(|(_, flux, goes, _)| {
                 flux.name == deletion.kustomization
                     && *goes == deletion.goes
@@ -94,9 +119,23 @@ impl<'s> Change<'s> {
         findings.collect()
     }
 
+    /// Returns the Namespaces that go at once: what is in one goes with it, whatever holds back the Flux Kustomization of that
+    /// (Kubernetes, `namespaced_resources_deleter.go`).
+    fn going<'d>(&self, own: &[&'d Deletion]) -> BTreeSet<&'d str> {
+        let at_once = own.iter().filter(|deletion| deletion.id.kind == "Namespace");
+        at_once.filter(|deletion| !self.waits_to_delete(deletion)).map(|one| one.id.name.as_str()).collect()
+    }
+
+    /// Tells whether what deletes an object is held back until then.
+    fn waits_to_delete(&self, deletion: &Deletion) -> bool {
+        let by = (deletion.namespace.as_str(), deletion.kustomization.as_str());
+        let mut now = self.deliveries.iter().filter(|now| now.applied_by.is_some() && key(now) == by);
+        now.any(|now| now.held.is_some())
+    }
+
     /// Objects that leave a folder which something outside of Git builds, for good or for another such folder.
     pub(super) fn deleted_outside(&self) -> Vec<Diagnostic> {
-        let is_outside = |delivery: &&Delivery| delivery.flux.is_none() && delivery.role == Role::Apps;
+        let is_outside = |delivery: &&Delivery| delivery.applied_by.is_none() && delivery.role == Role::Apps;
         let mut findings = Vec::new();
         for delivery in self.step.before.deliveries_of(self.key).filter(is_outside) {
             // Where the folder goes, its build fails, which prunes nothing.
@@ -118,22 +157,13 @@ impl<'s> Change<'s> {
                 ids.into_iter().partition(|id| owners(&self.has, id).is_empty());
             let place = self.step.after.model.graph.get(&now.path).map(|list| list.file.clone());
             let place = Place::file(place.unwrap_or_else(|| now.path.clone()));
-            let who = format!("{} deletes", outside(&now.path));
             if !lost.is_empty() {
-                let message =
-                    format!("{who} {} by this change, if it prunes: {}", counted(&lost), listed(&lost));
-                findings.push(DELETED_OBJECTS.finding(message).at(place.clone()).help(DELETED_HELP));
+                findings.push(lost_outside(&now.path, &lost, place.clone()));
             }
             if let Some(first) = moved.first() {
                 let to: Vec<String> =
                     owners(&self.has, first).iter().map(|owner| owner.path.to_string()).collect();
-                let message = format!(
-                    "{who} {} if it prunes before {} is applied: {}",
-                    counted(&moved),
-                    to.join(" and "),
-                    listed(&moved)
-                );
-                findings.push(DELETED_OBJECTS.finding(message).at(place).help(MOVED_HELP));
+                findings.push(moved_outside(&now.path, &moved, &to.join(" and "), place));
             }
         }
         findings
@@ -141,13 +171,15 @@ impl<'s> Change<'s> {
 
     /// Gives who deletes, if it does and is not told of elsewhere.
     fn deleting(&self, deletion: &Deletion) -> Option<(&Delivery, &FluxKustomization)> {
-        let mut own = self.own().filter_map(|delivery| Some((delivery, self.step.before.flux(delivery)?)));
+        let mut own =
+            self.own().filter_map(|delivery| Some((delivery, self.step.before.applying(delivery)?)));
         let (delivery, flux) = own
             .find(|(_, flux)| flux.name == deletion.kustomization && flux.place("prune") == deletion.place)?;
         let is_told =
             deletion.goes && !self.left_alone(delivery).is_empty() || self.is_unknown(&deletion.built);
-        let now = self.still(delivery).and_then(|still| self.step.after.flux(still));
-        let is_bootstrap = flux.applies_itself() && now.is_some_and(|now| now.path != flux.path);
+        let now = self.still(delivery).and_then(|still| self.step.after.applying(still));
+        let is_bootstrap =
+            delivery.flux.is_some() && flux.applies_itself() && now.is_some_and(|now| now.path != flux.path);
         let deletes =
             self.fate(delivery) == Some(Fate::Deletes) && deletion.goes == self.now(delivery).is_none();
         (deletes && !is_told && !is_bootstrap).then_some((delivery, flux))
@@ -156,7 +188,7 @@ impl<'s> Change<'s> {
     /// Tells whether an object is a Flux Kustomization of which [`unknown`] speaks.
     fn is_unknown(&self, id: &ObjectId) -> bool {
         id.group == GROUP
-            && self.step.before.model.all_flux().iter().zip(self.step.old()).any(|(flux, old)| {
+            && self.step.before.model.all_kustomizations().zip(self.step.old()).any(|(flux, old)| {
                 old.objects.is_err() && (&flux.name, &flux.namespace) == (&id.name, &id.namespace)
             })
     }
@@ -170,18 +202,18 @@ impl<'s> Change<'s> {
     ) -> Diagnostic {
         let (count, listed) = (counted(ids), listed(ids));
         let now = self.still(delivery);
-        let flux_now = now.and_then(|now| self.step.after.flux(now));
+        let flux_now = now.and_then(|now| self.step.after.applying(now));
         let when = match now.and_then(|now| now.held.as_ref()) {
             Some(Hold::Suspended) => " when it is resumed".to_owned(),
             Some(held) if flux_now.is_some_and(|now| self.step.rebuilds(flux, now)) => {
                 format!(" at once, by its new spec, or {}", held.end())
             }
-            Some(held) => format!(" {}", held.end()),
+            Some(held) => format!(" {}", held.within()),
             None => String::new(),
         };
         let by = &flux.name;
         // It may reconcile before or after whoever applies it has given it the other value.
-        let changes = delivery.flux.is_some_and(|index| {
+        let changes = delivery.applied_by.is_some_and(|index| {
             self.now(delivery).is_some_and(|now| now.prune != self.step.old()[index].prune)
         });
         let deletes = if changes { "may delete" } else { "deletes" };
@@ -195,7 +227,10 @@ impl<'s> Change<'s> {
                 }
                 None => format!("{by} leaves Git, which deletes {count} that it applied: {listed}"),
             },
-            false => format!("{by} {deletes}{when} {count} that this change takes from it: {listed}"),
+            false => {
+                let them = if ids.len() == 1 { "it" } else { "them" };
+                format!("this change takes {count} from {by}, which {deletes} {them}{when}: {listed}")
+            }
         };
         let place = flux_now.unwrap_or(flux).place("prune");
         DELETED_OBJECTS.finding(message).at(place).help(DELETED_HELP)
@@ -209,14 +244,14 @@ impl<'s> Change<'s> {
         else {
             return false;
         };
-        let was_in_git = had.iter().any(|(owner, _)| owner.flux.is_some());
+        let was_in_git = had.iter().any(|(owner, _)| owner.applied_by.is_some());
         self.has.iter().any(|(other, found)| {
             (&other.kind, &other.group, &other.namespace) == (&id.kind, &id.group, &id.namespace)
                 && other != &id
                 && stem(other) == stem(id)
                 && found
                     .iter()
-                    .any(|(owner, now)| is_hashed(&now.object) && (owner.flux.is_some() || !was_in_git))
+                    .any(|(owner, now)| is_hashed(&now.object) && (owner.applied_by.is_some() || !was_in_git))
         })
     }
 }

@@ -37,7 +37,7 @@ impl<'s> Change<'s> {
     }
 
     fn place(&self, now: &Delivery, field: &str) -> Place {
-        let flux = self.step.after.flux(now);
+        let flux = self.step.after.applying(now);
         flux.map_or_else(|| Place::file(now.path.clone()), |flux| flux.place(field))
     }
 
@@ -106,7 +106,7 @@ impl<'s> Change<'s> {
                     && new.iter().all(|(to, _)| key(to) != key(from))
             };
             let lands = |(to, _): &&(&Delivery, &Applied)| {
-                to.flux.is_some() && self.step.after.held_source(to).is_none()
+                to.applied_by.is_some() && self.step.after.held_source(to).is_none()
             };
             let (Some((from, was)), Some((to, now))) = (old.iter().find(stays), new.iter().find(lands))
             else {
@@ -115,7 +115,8 @@ impl<'s> Change<'s> {
             if is_kept(was.value()) && was.value() == now.value() {
                 continue;
             }
-            let moved = found.entry((from.flux, to.flux)).or_insert((*from, *to, *now, BTreeSet::new()));
+            let moved =
+                found.entry((from.applied_by, to.applied_by)).or_insert((*from, *to, *now, BTreeSet::new()));
             moved.3.insert(id.to_string());
         }
         let told = |(from, to, now, names): Moved<'s>| {

@@ -16,7 +16,7 @@ const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
 
 /// Leaves those out who are not in Git: nothing says what they apply, or whether they do.
 fn governed<'s>(found: &[(&'s Delivery, &'s Applied)]) -> Vec<(&'s Delivery, &'s Applied)> {
-    found.iter().filter(|(delivery, _)| delivery.flux.is_some()).copied().collect()
+    found.iter().filter(|(delivery, _)| delivery.applied_by.is_some()).copied().collect()
 }
 
 /// The names of those who apply an object.
@@ -37,8 +37,11 @@ struct Losses<'s>(BTreeMap<(Option<usize>, Option<usize>), Loss<'s>>);
 
 impl<'s> Losses<'s> {
     fn add(&mut self, from: &'s Delivery, to: &'s Delivery, id: &ObjectId) {
-        let loss =
-            self.0.entry((from.flux, to.flux)).or_insert_with(|| Loss { from, to, names: BTreeSet::new() });
+        let loss = self.0.entry((from.applied_by, to.applied_by)).or_insert_with(|| Loss {
+            from,
+            to,
+            names: BTreeSet::new(),
+        });
         loss.names.insert(id.to_string());
     }
 }
@@ -98,7 +101,7 @@ impl Change<'_> {
 
     /// Tells whether one of the older revision deletes an object that another one has from then on.
     fn takes_along(&self, from: &Delivery, was: &Applied) -> bool {
-        let Some(index) = from.flux else { return false };
+        let Some(index) = from.applied_by else { return false };
         match self.step.fate(index) {
             Fate::Deletes => true,
             Fate::Leaves => false,
@@ -118,7 +121,7 @@ impl Change<'_> {
 
     /// Tells whether one that stands loses what it loses after the other has applied it.
     fn waits(&self, from: &Delivery, to: &Delivery) -> bool {
-        let fluxes = self.step.before.flux(from).zip(self.step.after.flux(to));
+        let fluxes = self.step.before.applying(from).zip(self.step.after.applying(to));
         fluxes.is_some_and(|(from, to)| self.step.waits(from, to))
     }
 
@@ -133,8 +136,8 @@ impl Change<'_> {
                 named(names)
             ))
             .at(self.new_place(to))
-            .help(first(&old, them));
-        match self.step.before.flux(from) {
+            .help(self.first(from, &old, them));
+        match self.step.before.applying(from) {
             Some(flux) => finding.related("it prunes, before the change", flux.place("prune")),
             None => finding,
         }
@@ -157,13 +160,16 @@ impl Change<'_> {
             } else if self.stand(from, to) {
                 format!("annotate {them} with `{PRUNE}: disabled` in one commit\nmove {them} in the next")
             } else if stays {
-                first(&old, them)
+                self.first(from, &old, them)
             } else {
                 format!(
-                    "merge `prune: false` and `deletionPolicy: Orphan` of {old} first\nor let `gitops-windows migrate` plan the steps"
+                    "merge {} first\nor let `gitops-windows migrate` plan the steps",
+                    self.unpruned(from, &old)
                 )
             });
-        let (Some(flux), Some(index)) = (self.step.before.flux(from), from.flux) else { return finding };
+        let (Some(flux), Some(index)) = (self.step.before.applying(from), from.applied_by) else {
+            return finding;
+        };
         let (label, key) = match (self.step.old()[index].prune, prunes(flux.spec("prune"))) {
             (true, true) => ("it prunes, before the change", "prune"),
             (true, false) => ("its parent lets it prune, before the change", "prune"),
@@ -173,18 +179,27 @@ impl Change<'_> {
         finding.related(label, flux.place(key))
     }
 
+    /// What to merge before the objects of one that stays may go to another one.
+    fn first(&self, from: &Delivery, old: &str, them: &str) -> String {
+        format!(
+            "merge {}, or annotate {them} with `{PRUNE}: disabled`\nwait until the cluster has applied that\nmerge this",
+            self.unpruned(from, old)
+        )
+    }
+
+    /// What keeps one from deleting, and where it is said.
+    fn unpruned(&self, from: &Delivery, old: &str) -> String {
+        match from.applied_by.is_some_and(|position| self.step.before.model.is_made(position)) {
+            true => format!("`prune: false` of {old} by `spec.kustomize.patches` of its FluxInstance"),
+            false => format!("`prune: false` and `deletionPolicy: Orphan` of {old}"),
+        }
+    }
+
     /// Where one of the newer revision says what it builds, or its folder where it is not in Git.
     fn new_place(&self, to: &Delivery) -> Place {
-        let flux = self.step.after.flux(to).map(|flux| flux.place("path"));
+        let flux = self.step.after.applying(to).map(|flux| flux.place("path"));
         flux.unwrap_or_else(|| Place::file(to.path.clone()))
     }
-}
-
-/// What to merge before the objects of one that stays may go to another one.
-fn first(old: &str, them: &str) -> String {
-    format!(
-        "merge `prune: false` and `deletionPolicy: Orphan` of {old}, or annotate {them} with `{PRUNE}: disabled`\nwait until the cluster has applied that\nmerge this"
-    )
 }
 
 /// The word for one object or several.

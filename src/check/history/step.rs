@@ -25,7 +25,7 @@ pub(super) enum Fate {
 pub(super) struct Step<'s> {
     pub(super) before: &'s Subject<'s>,
     pub(super) after: &'s Subject<'s>,
-    /// In the order of [`Model::flux`].
+    /// In the order of [`Model::all_kustomizations`].
     old: Vec<Inventory>,
     new: Vec<Inventory>,
     /// What each is in the newer revision, as positions there.
@@ -55,12 +55,17 @@ impl<'s> Step<'s> {
         step
     }
 
+    /// Returns the names of clusters of the model in the newer revision, by those in the older one.
+    pub(super) fn names(&self) -> &BTreeMap<&'s str, &'s str> {
+        &self.names
+    }
+
     /// Returns what a cluster of the older revision goes by in the newer one.
     pub(super) fn key_now<'k>(&'k self, key: &'k ClusterKey) -> &'k ClusterKey {
         self.renamed.get(key).unwrap_or(key)
     }
 
-    /// Gives what the older revision applies, by the positions of [`Model::flux`].
+    /// Gives what the older revision applies, by the positions of [`Model::all_kustomizations`].
     pub(super) fn old(&self) -> &[Inventory] {
         &self.old
     }
@@ -87,12 +92,14 @@ impl<'s> Step<'s> {
 
     fn find_fate(&self, index: usize) -> Fate {
         let now = self.now(index);
-        // A build that fails applies and prunes nothing.
-        if now.is_some_and(|now| now.objects.is_err()) || (now.is_none() && self.stands(index)) {
+        // A build that fails applies and prunes nothing; and flux-operator lets one go without that it deletes anything
+        // (`FluxInstanceReconciler.uninstall`).
+        let is_left = || self.before.model.is_made(index) || self.stands(index);
+        if now.is_some_and(|now| now.objects.is_err()) || (now.is_none() && is_left()) {
             return Fate::Keeps;
         }
         // A finalizer of a suspended one deletes nothing (kustomize-controller, `finalize`).
-        let is_idle = now.is_none() && self.before.model.flux(index).is_suspended();
+        let is_idle = now.is_none() && self.before.model.kustomization(index).is_suspended();
         if self.old[index].deletes(now) && !is_idle { Fate::Deletes } else { Fate::Leaves }
     }
 
@@ -120,7 +127,7 @@ impl<'s> Step<'s> {
     /// Tells whether the folder is gone of the root that brought a Flux Kustomization which no other one in a file
     /// brought.
     fn root_is_gone(&self, index: usize) -> bool {
-        let (flux, before) = (self.before.model.flux(index), &self.before.model);
+        let (flux, before) = (self.before.model.kustomization(index), &self.before.model);
         let old = before.delivered.named(&flux.cluster).filter(|_| self.parents(index).is_empty());
         let reached = old.and_then(|old| Some((old, old.reached("", (&flux.namespace, &flux.name))?)));
         let later = World { snapshot: self.after.snapshot, model: self.after.model };
@@ -140,9 +147,11 @@ impl<'s> Step<'s> {
         if !seen.insert(parent) {
             return false;
         }
-        let (old, flux) = (&self.old[parent], self.before.model.flux(parent));
+        let (old, flux) = (&self.old[parent], self.before.model.kustomization(parent));
         match (self.now(parent), &flux.path) {
             (Some(now), _) => now.objects.is_ok() && old.deletes(Some(now)),
+            // Without its FluxInstance it is gone, and has deleted nothing.
+            (None, _) if self.before.model.is_made(parent) => false,
             // It goes on building its folder as long as that is there, and so takes itself down.
             (None, Some(path)) if flux.applies_itself() => old.prune && self.has_now(path),
             (None, _) => old.deletes(None) && !flux.is_suspended() && !self.stands_below(parent, seen),
@@ -152,7 +161,7 @@ impl<'s> Step<'s> {
     /// Gives those that applied a Flux Kustomization, each with what it made of it: those of its own cluster,
     /// where there are any.
     fn parents(&self, index: usize) -> Vec<(usize, &'s Applied)> {
-        let (flux, home) = (self.before.model.flux(index), key_of(self.before, index));
+        let (flux, home) = (self.before.model.kustomization(index), key_of(self.before, index));
         let is_it = |applied: &&Applied| {
             applied.is(GROUP, "Kustomization")
                 && applied.id.name == flux.name
@@ -160,7 +169,7 @@ impl<'s> Step<'s> {
         };
         let all = self.before.deliveries.iter().filter_map(|delivery| {
             let near = (&delivery.cluster.home, &delivery.cluster.name) == (&home.home, &home.name);
-            Some((near, (delivery.flux?, delivery.objects.iter().find(is_it)?)))
+            Some((near, (delivery.applied_by?, delivery.objects.iter().find(is_it)?)))
         });
         let all: Vec<(bool, (usize, &Applied))> = all.collect();
         let is_any_near = all.iter().any(|(near, _)| *near);
@@ -281,7 +290,7 @@ fn renamed(
 
 /// Gives the cluster of a Flux Kustomization.
 pub(super) fn key_of(subject: &Subject<'_>, index: usize) -> ClusterKey {
-    ClusterKey::of(subject.model, subject.model.flux(index))
+    ClusterKey::of(subject.model, subject.model.kustomization(index))
 }
 
 /// Gives a cluster as one text.
@@ -292,8 +301,8 @@ pub(super) fn text_of(key: &ClusterKey) -> String {
 /// Gives what the Flux Kustomizations of a revision apply, from what has been built of it.
 fn inventories(subject: &Subject<'_>) -> Vec<Inventory> {
     let deliveries: BTreeMap<usize, &Delivery> =
-        subject.deliveries.iter().filter_map(|delivery| Some((delivery.flux?, delivery))).collect();
-    inventories_from(subject.model, &|index| {
+        subject.deliveries.iter().filter_map(|delivery| Some((delivery.applied_by?, delivery))).collect();
+    inventories_from(subject.model.all_kustomizations(), &|index| {
         let cluster = text_of(&key_of(subject, index));
         let Some(delivery) = deliveries.get(&index) else {
             return (cluster, Err("it builds no folder of this repository".to_owned()));

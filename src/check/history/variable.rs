@@ -25,7 +25,7 @@ impl<'s> Change<'s> {
         mixed: &Moment<'_, 's>,
         after: &Moment<'_, 's>,
     ) -> Option<Told> {
-        let flux = self.step.after.flux(user)?;
+        let flux = self.step.after.applying(user)?;
         let post_build = flux.spec("postBuild");
         let own = post_build["substitute"].as_object().into_iter().flatten();
         let own: BTreeSet<&str> = own.map(|(name, _)| name.as_str()).collect();

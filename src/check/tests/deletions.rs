@@ -1,6 +1,6 @@
 //! What a change deletes by what the cluster has, and where a part of it is not known.
 
-use super::repository::{Files, findings};
+use super::repository::{Files, edited, findings};
 
 /// The codes about objects that go or stay.
 const CODES: [&str; 7] = ["GW012", "GW013", "GW018", "GW035", "GW048", "GW054", "GW055"];
@@ -83,7 +83,12 @@ fn what_a_parent_makes_of_prune_counts() {
     let (on, off) = (patched("prune", "true"), patched("prune", "false"));
     let two = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x", "y"])]);
     let less = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x"])]);
-    one(&two(&on, "prune: false"), &less(&on, "prune: false"), "GW054", "a deletes 1 object");
+    one(
+        &two(&on, "prune: false"),
+        &less(&on, "prune: false"),
+        "GW054",
+        "takes 1 object from a, which deletes it",
+    );
     one(&two(&off, "prune: true"), &less(&off, "prune: true"), "GW035", "a does not delete it");
     let given = |own: &str, prune: &str| cluster(own, &[("a", prune, &["x"]), ("c", prune, &["y"])]);
     one(
@@ -143,7 +148,7 @@ fn one_that_goes_deletes_by_its_policy_also_where_it_does_not_prune() {
 fn what_one_of_two_deletes_is_not_said_to_stay() {
     let state =
         |objects: &[&str]| cluster("", &[("a", "prune: false", objects), ("b", "prune: true", objects)]);
-    one(&state(&["x", "y"]), &state(&["x"]), "GW054", "b deletes 1 object");
+    one(&state(&["x", "y"]), &state(&["x"]), "GW054", "takes 1 object from b, which deletes it");
 }
 
 #[test]
@@ -161,7 +166,12 @@ fn one_of_two_owners_that_lets_go_deletes_where_it_came_last() {
 #[test]
 fn one_that_is_told_to_keep_in_the_same_commit_may_delete_before_it_knows() {
     let before = cluster("", &[("a", "prune: true", &["x", "y"])]);
-    one(&before, &cluster("", &[("a", "prune: false", &["x"])]), "GW054", "a may delete 1 object");
+    one(
+        &before,
+        &cluster("", &[("a", "prune: false", &["x"])]),
+        "GW054",
+        "takes 1 object from a, which may delete it",
+    );
     let given = cluster("", &[("a", "prune: false", &["x"]), ("c", "prune: false", &["y"])]);
     one(&before, &given, "GW012", "a loses ConfigMap shop/y while c starts to apply it");
     // Nothing leaves it, and one commit later it keeps what does.
@@ -266,7 +276,12 @@ fn what_does_not_build_hides_nothing_else() {
     };
     let before = broken(&[("a", "prune: true", &["x", "y"])]);
     one(&before, &broken(&[]), "GW054", "a leaves Git, which deletes 2 objects");
-    one(&before, &broken(&[("a", "prune: true", &["x"])]), "GW054", "a deletes 1 object");
+    one(
+        &before,
+        &broken(&[("a", "prune: true", &["x"])]),
+        "GW054",
+        "takes 1 object from a, which deletes it",
+    );
     let given = [("a", "prune: true", &["x"][..]), ("c", "prune: true", &["y"][..])];
     one(&before, &broken(&given), "GW012", "while c starts to apply it");
     // What breaks deletes nothing, and neither does what is not built any more.
@@ -343,7 +358,7 @@ fn what_a_parent_makes_of_post_build_counts() {
         with_variable(&parent(app), &format!("postBuild: {{ substitute: {{ APP: {written} }} }}"), name)
     };
     let before = state("north", "web", "${APP}-backup");
-    let gone = "a deletes 1 object that this change takes from it: ConfigMap shop/north-backup";
+    let gone = "this change takes 1 object from a, which deletes it: ConfigMap shop/north-backup";
     one(&before, &state("north", "web", "web-backup"), "GW054", gone);
     one(&before, &state("south", "web", "${APP}-backup"), "GW054", gone);
     none(&before, &state("north", "other", "${APP}-backup"));
@@ -551,7 +566,7 @@ fn a_generated_object_goes_with_its_app_though_the_folder_stays() {
         &both,
         &state("../../../apps/web"),
         "GW054",
-        "a deletes 1 object that this change takes from it: ConfigMap shop/probe-",
+        "this change takes 1 object from a, which deletes it: ConfigMap shop/probe-",
     );
     // One with another hash takes its place.
     let mut other = both.clone();
@@ -572,11 +587,97 @@ fn what_another_spec_renames_goes_before_the_files_that_wait() {
     let apps = after.get_mut("clusters/edge/a.yaml").unwrap();
     *apps = apps.replace("  prune: true", "  prune: true\n  namePrefix: new-");
     let found = told(&before, &after).join("\n");
-    assert!(found.contains("GW054 a deletes at once, by its new spec, or "), "{found}");
+    assert!(found.contains("from a, which deletes it at once, by its new spec, or "), "{found}");
     // Files wait.
     folder(&mut before, "a", &["x", "y"]);
     let mut after = before.clone();
     folder(&mut after, "a", &["x"]);
     let found = told(&before, &after).join("\n");
-    assert!(found.contains("GW054 a deletes ") && !found.contains("new spec"), "{found}");
+    assert!(found.contains("from a, which deletes it ") && !found.contains("new spec"), "{found}");
+}
+
+/// As [`cluster`], where a FluxInstance makes what builds `clusters/edge`.
+fn synced(files: &Files) -> Files {
+    let mut files = files.clone();
+    files.remove("clusters/edge/flux-system/gotk-sync.yaml");
+    files.insert(
+        "clusters/edge/flux-system/kustomization.yaml".to_owned(),
+        "resources: [instance.yaml]\n".to_owned(),
+    );
+    let instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: { name: flux, namespace: flux-system }\nspec:\n  distribution: { version: 2.x, registry: ghcr.io/fluxcd }\n  sync: { kind: GitRepository, url: 'https://example.org/fleet', ref: refs/heads/main, path: ./clusters/edge }\n";
+    files.insert("clusters/edge/flux-system/instance.yaml".to_owned(), instance.to_owned());
+    files
+}
+
+#[test]
+fn what_a_flux_instance_makes_prunes_as_what_stands_in_a_file() {
+    let mut before = cluster("", &[]);
+    let space = "apiVersion: v1\nkind: Namespace\nmetadata: { name: zz }\n".to_owned();
+    before.insert("clusters/edge/zz.yaml".to_owned(), space.clone());
+    let mut gone = before.clone();
+    gone.remove("clusters/edge/zz.yaml");
+    let mut moved = gone.clone();
+    moved.insert("extra/zz.yaml".to_owned(), space);
+    let extra = kustomization("extra", "extra", &format!("  prune: true\n{FROM_HERE}"));
+    moved.insert("clusters/edge/extra.yaml".to_owned(), extra);
+    let [of_file, of_instance] = [|files: &Files| files.clone(), synced].map(|of| {
+        let before = of(&before);
+        one(
+            &before,
+            &of(&gone),
+            "GW054",
+            "this change takes 1 object from flux-system, which deletes it: Namespace zz",
+        );
+        one(&before, &of(&moved), "GW012", "flux-system loses Namespace zz while extra starts to apply it");
+        told(&before, &of(&moved))
+    });
+    assert_eq!(of_file, of_instance);
+    // Flux Operator lets all stand as it goes.
+    let mut without = synced(&before);
+    without.remove("clusters/edge/flux-system/instance.yaml");
+    without.remove("clusters/edge/flux-system/kustomization.yaml");
+    none(&synced(&before), &without);
+}
+
+#[test]
+fn what_is_in_a_namespace_goes_with_it_and_not_at_an_opening() {
+    let all = [
+        ("apps/rt/kustomization.yaml", "namespace.yaml, ", ""),
+        ("apps/rw/kustomization.yaml", ", release.yaml", ""),
+    ];
+    let (before, without) = (edited(&[]), edited(&[&all]));
+    one(
+        &before,
+        &without,
+        "GW054",
+        "takes 1 object from apps-rt, which deletes it: Namespace shop. With a Namespace go",
+    );
+    // While the window is open, it goes at once.
+    let release = "takes 1 object from apps-rw, which deletes it while the window of CronJob `close` is open: HelmRelease shop/cache";
+    one(&before, &edited(&[&all[1..]]), "GW054", release);
+    // What keeps the Namespace keeps nothing else.
+    let kept = |edit: &[_]| {
+        let annotated = (
+            "apps/rt/namespace.yaml",
+            "name: shop",
+            "name: shop, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled }",
+        );
+        edited(&[&[annotated], edit])
+    };
+    let found = told(&kept(&[]), &kept(&all));
+    assert!(found.iter().any(|one| one.contains(release)), "{found:?}");
+}
+
+#[test]
+fn what_keeps_an_object_is_said_where_it_is_left() {
+    let keeps = "kustomize.toolkit.fluxcd.io/prune: disabled";
+    let mut before = cluster("", &[("a", "prune: true", &["x", "y"])]);
+    let object = before.get_mut("apps/a/y.yaml").unwrap();
+    *object = object.replace("name: y,", &format!("name: y, annotations: {{ {keeps} }},"));
+    let mut after = before.clone();
+    after.insert("apps/a/kustomization.yaml".to_owned(), "resources: [x.yaml]\n".to_owned());
+    one(&before, &after, "GW035", "a does not delete it");
+    let (_, found) = findings(&[after], Some(&[before])).remove(0);
+    let help = found.iter().find(|one| one.code == Some("GW035")).and_then(|one| one.help.as_deref());
+    assert_eq!(help, Some("delete it by hand, if it should go: its own annotation or label keeps it"));
 }

@@ -245,7 +245,7 @@ fn what_a_change_deletes_is_told_with_who_deletes_it() {
     assert_eq!(
         deleted(&before, &fewer),
         [
-            "GW054 clusters/edge/apps.yaml:16 apps-rt deletes 2 objects that this change takes from it: ConfigMap \
+            "GW054 clusters/edge/apps.yaml:16 this change takes 2 objects from apps-rt, which deletes them: ConfigMap \
              shop/settings, Namespace shop. With a Namespace go all objects in it: shop"
         ]
     );

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::repository::{Files, together, told};
-use crate::check::{Subject, audit, generated};
+use crate::check::{Former, Subject, audit, generated, history};
 use crate::delivery::Input;
 use crate::delivery::Known;
 use crate::delivery::Model;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::with_header;
@@ -280,12 +281,16 @@ fn what_flux_bootstrap_writes_is_missed_by_a_note() {
         audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
     });
     let told: Vec<_> = found.iter().map(|finding| (finding.code, finding.severity)).collect();
-    assert_eq!(told, [(Some("GW032"), crate::diagnostic::Severity::Note)]);
+    assert_eq!(told, [(Some("GW032"), Severity::Note)]);
 }
 
 /// The repository after the gate of a spec was written.
 pub fn gated_by(text: &str) -> Snapshot {
-    let snapshot = together(&[files()]);
+    gated(&files(), text)
+}
+
+fn gated(files: &Files, text: &str) -> Snapshot {
+    let snapshot = together(std::slice::from_ref(files));
     let plan = with(&snapshot, &spec(text), |input| {
         let mut builder = Builder::new(input.snapshot);
         gate::sync(input, &Templates::new(BTreeMap::new()).unwrap(), &mut builder, gate::Late::Refused)
@@ -326,6 +331,90 @@ fn generated_files_that_are_behind_the_spec() {
     assert_eq!(told_of(&gated, &SPEC.replace("22 * * SAT", "21 * * SAT")), ["GW047 windows.yaml:0"]);
     // Before the first `sync` there is nothing to be behind.
     assert_eq!(told_of(&together(&[files()]), SPEC), Vec::<String>::new());
+}
+
+/// Nothing in Git applies it, and the cluster has what lies in it.
+#[test]
+fn what_leaves_a_root_of_the_spec_is_told() {
+    let spec = spec(&SPEC.replace("edge: {}", "edge: { roots: [clusters/edge] }"));
+    let space = "apiVersion: v1\nkind: Namespace\nmetadata: { name: zz }\n".to_owned();
+    let (mut before, gone) = (files(), files());
+    before.insert("clusters/edge/zz.yaml".to_owned(), space.clone());
+    let mut moved = files();
+    moved.insert("extra/zz.yaml".to_owned(), space);
+    let flux = moved.get_mut("clusters/edge/flux.yaml").unwrap();
+    let infra = flux.split_inclusive("---\n").next().unwrap();
+    flux.push_str(&infra.replace("clusters/edge/infra", "extra").replace("name: infra", "name: extra"));
+    let renderer = Embedded::new(Limits::default());
+    let told = |after: &Files| -> Vec<String> {
+        let [before, after] = [&before, after].map(|files| together(std::slice::from_ref(files)));
+        let read = |files: &Snapshot| Model::read(files, &spec.folder(), &Known::of(&spec), &renderer);
+        let (old, new) = (read(&before), read(&after));
+        let subject = |files, model| Subject::new(files, model, Some(&spec), &renderer);
+        let found = history(&subject(&before, &old), &subject(&after, &new));
+        found
+            .into_iter()
+            .map(|told| format!("{} {}", told.finding.code.unwrap(), told.finding.message))
+            .collect()
+    };
+    let outside = "GW054 the Flux Kustomization of p000/clusters/edge outside of Git deletes 1 object";
+    let space = "Namespace zz. With a Namespace go all objects in it: zz";
+    assert_eq!(told(&gone), [format!("{outside} by this change, if it prunes: {space}")]);
+    assert_eq!(told(&moved), [format!("{outside} if it prunes before extra is applied: {space}")]);
+}
+
+/// What a rule lets wait says so in other words than what a gate holds back.
+#[test]
+fn a_gate_that_goes_off_makes_no_old_finding_new() {
+    let mut all = files();
+    let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: { name: web, namespace: shop }\nspec: { chart: { spec: { chart: web, version: 1.x, sourceRef: { kind: HelmRepository, name: charts } } } }\n";
+    all.insert("apps/web/rw/release.yaml".to_owned(), release.to_owned());
+    all.insert(
+        "apps/web/rw/kustomization.yaml".to_owned(),
+        "resources: [service.yaml, release.yaml]\n".to_owned(),
+    );
+    let off = SPEC.replace("enabled: true", "enabled: false");
+    let (before, after) = (gated(&all, SPEC), gated(&all, &off));
+    let now = "2026-01-05T12:00:00Z".parse().unwrap();
+    let subject = |input: &Input<'_>, look: &dyn Fn(&Subject<'_>) -> Vec<Diagnostic>| {
+        look(&Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer))
+    };
+    let new = with(&after, &spec(&off), |after| {
+        subject(after, &|after| {
+            let found = audit(after, now);
+            assert!(found.iter().any(|one| one.message.contains("is to wait for")), "{found:?}");
+            with(&before, &spec(SPEC), |before| {
+                subject(before, &|before| Former::new(before, audit(before, now)).news(found.clone(), after))
+            })
+        })
+    });
+    assert!(!new.iter().any(|one| one.code == Some("GW019")), "{new:?}");
+}
+
+/// The files that clusters share may keep what only one that is gone needed.
+#[test]
+fn a_cluster_that_is_retired_leaves_the_others_as_they_are() {
+    let mut both = files();
+    for (path, text) in files().iter().filter(|(path, _)| path.starts_with("clusters/edge")) {
+        let far = |text: &str| {
+            text.replace("edge", "far").replace("/apps/apps-", "/shop/shop-").replace(": apps-", ": shop-")
+        };
+        both.insert(far(path), far(text));
+    }
+    let (mut found, templates) = (Vec::new(), Templates::new(BTreeMap::new()).unwrap());
+    for gone in ["edge", "far"] {
+        let mut rest = gated(&both, &SPEC.replace("{ edge: {} }", "{ edge: {}, far: {} }"));
+        let folder = RepoPath::parse(&format!("p000/clusters/{gone}")).unwrap();
+        let own: Vec<RepoPath> = rest.below(&folder).map(|(path, _)| path.clone()).collect();
+        own.iter().for_each(|path| _ = rest.remove(path));
+        let kept = if gone == "edge" { "{ far: {} }" } else { "{ edge: {} }" };
+        let spec = spec(&SPEC.replace("{ edge: {} }", kept));
+        found.extend(with(&rest, &spec, |input| generated(input, &templates).findings));
+    }
+    assert!(!found.is_empty());
+    for one in found {
+        assert_eq!((one.code, one.severity), (Some("GW047"), Severity::Note), "{one:?}");
+    }
 }
 
 #[test]

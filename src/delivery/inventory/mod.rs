@@ -149,7 +149,7 @@ pub fn inventories_of(
     let built: Vec<Option<usize>> =
         model.all_flux().iter().map(|one| request(one).map(&mut position)).collect();
     let results = renderer.render(snapshot, &distinct);
-    inventories_from(model, &|index| {
+    inventories_from(model.all_flux(), &|index| {
         let kustomization = model.flux(index);
         let objects = match built[index].and_then(|position| results.get(position)) {
             Some(Ok(objects)) => Ok(objects.clone()),
@@ -162,14 +162,12 @@ pub fn inventories_of(
 }
 
 /// As [`inventories`], of what has been built already: `built` gives the cluster and the objects, or why
-/// there are none, of the Flux Kustomization at each position of [`Model::all_flux`].
-pub fn inventories_from(
-    model: &Model,
+/// there are none, of the Flux Kustomization at each position.
+pub fn inventories_from<'m>(
+    all: impl IntoIterator<Item = &'m FluxKustomization>,
     built: &dyn Fn(usize) -> (String, Result<Vec<Object>, String>),
 ) -> Vec<Inventory> {
-    model
-        .all_flux()
-        .iter()
+    all.into_iter()
         .enumerate()
         .map(|(index, kustomization)| {
             let (cluster, objects) = built(index);

@@ -46,6 +46,26 @@ fn what_leaves_a_root_that_nothing_in_git_applies() {
     );
 }
 
+/// Flux lists the folder by itself, as it has no list.
+#[test]
+fn what_goes_from_a_root_of_the_spec_to_a_flux_kustomization_is_moved() {
+    let rooted = SPEC.replace("one: { paths", "one: { roots: [clusters/one], paths");
+    let base = with(
+        &files(),
+        &[
+            (SPEC_FILE, "", &rooted),
+            ("clusters/one/flux-system/gotk-sync.yaml", &flux("flux-system", "clusters/one", ""), ""),
+            ("clusters/one/a.yaml", "", &map("a", "")),
+        ],
+    );
+    let moved = with(
+        &without(&base, "clusters/one/a.yaml"),
+        &[("extra/a.yaml", "", &map("a", "")), ("clusters/one/extra.yaml", "", &flux("extra", "extra", ""))],
+    );
+    let gone = without(&base, "clusters/one/a.yaml");
+    insta::assert_snapshot!([&moved, &gone].map(|after| words(&compared(&base, after))).join("\n---\n"));
+}
+
 #[test]
 fn a_proposed_root_without_its_folder_prunes_nothing() {
     let own = flux("flux-system", "clusters/one", "");

@@ -167,7 +167,7 @@ fn a_commit_reads_like_the_disk_it_was_made_of() {
     assert_ne!(repository.read().unwrap(), disk);
     assert_eq!(repository.snapshot_at("HEAD").unwrap(), disk);
     for bad in ["", "nothing", "--help", "HEAD\nHEAD", "HEAD:a/b c"] {
-        assert!(repository.snapshot_at(bad).unwrap_err().to_string().contains("knows no revision"), "{bad}");
+        assert!(repository.snapshot_at(bad).unwrap_err().to_string().contains("knows no commit"), "{bad}");
     }
 }
 
