@@ -50,6 +50,13 @@ fn a_real_time_object_takes_no_gate_off() {
     assert_eq!(held(&scratch), before);
     insta::assert_snapshot!(format!("exit {}\n{}{}", told.code, told.stdout, told.stderr));
 
+    scratch.commit();
+    let told = scratch.run(&["check"]);
+    assert!(
+        told.stdout.contains("GW045") && told.stdout.contains("ConfigMap more/more waits for `rw`"),
+        "{told:?}"
+    );
+
     // Both ways lead on.
     let annotated = "  annotations: { gitops-windows/type: rw }\n";
     scratch.write(
