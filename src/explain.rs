@@ -7,18 +7,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
-use crate::delivery::{Apps, Input, Readers, children};
+use crate::delivery::{Apps, Input, Readers, app_names, children};
 use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::explain::applying::Appliers;
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
+use crate::plan::split::Kept;
 use crate::render::{Object, Origin};
 use crate::repo::FluxKustomization;
 use crate::repo::manifest::{ObjectId, manifests, objects};
-use crate::text::did_you_mean_path;
 use crate::text::json_schema::{answers, list, nullable, object, text, truth};
+use crate::text::{did_you_mean, did_you_mean_path};
 
 /// One object of a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,18 +157,29 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
     if input.snapshot.entry(path).is_none() && !input.snapshot.is_dir(path) {
         let folders = input.model.graph.folders().map(RepoPath::as_str);
         let files = input.snapshot.entries().map(|(file, _)| file.as_str());
-        let near = did_you_mean_path(path.as_str(), folders.chain(files));
+        let named = names(input);
+        let name = Some(path.as_str()).filter(|word| !word.contains('/'));
+        let near = name.and_then(|word| did_you_mean(word, named.iter().map(String::as_str)));
+        let near = near.or_else(|| did_you_mean_path(path.as_str(), folders.chain(files)));
         return Err(Error::invalid(
             Diagnostic::error(format!("nothing stands at {path}")).at(Place::file(path.clone())).help(
                 near.unwrap_or_else(|| match is_of_kind(path) {
                     true => "name the file or folder of the object, or its app or Flux Kustomization by name"
                         .to_owned(),
-                    false => "name a file or folder relative to the folder of the spec".to_owned(),
+                    false => "name a path, an app or a Flux Kustomization".to_owned(),
                 }),
             ),
         ));
     }
     Ok(explained(input, Asked::At(path))?.unwrap_or_default())
+}
+
+/// Returns the names of apps and Flux Kustomizations.
+fn names(input: &Input<'_>) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = app_names(input.model).into_iter().collect();
+    names.extend(input.model.all_entries().iter().map(|entry| input.model.name_of(entry).to_owned()));
+    names.extend(input.model.all_written().into_iter().map(|flux| flux.name.clone()));
+    names
 }
 
 /// Tells whether it is an object rather than a path, as `Deployment/web`.
@@ -310,7 +322,9 @@ fn explained(input: &Input<'_>, question: Asked<'_>) -> Result<Option<Explanatio
     let readers = Readers::of(input.model);
     let mut files = Vec::new();
     for file in unbuilt(input, path, &explained) {
+        let kept = Kept::of(input, &sides, &file);
         let reading = readers.reading(&file).filter(|reader| !reader.is_unsaid(input.model));
+        let reading = reading.filter(|reader| kept.by(&reader.path));
         let reading: BTreeSet<Consumer> = reading.map(|reader| appliers.reading(reader)).collect();
         let (unbuilt, built): (Vec<_>, Vec<_>) =
             reading.into_iter().partition(|reader| failed.contains(&reader.path));

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::code::{EDITED_FILE, STALE_FILES, UNHELD, UNKNOWN_TARGET};
+use crate::check::code::{EDITED_FILE, STALE_FILES, UNHELD, UNKNOWN_TARGET, WRONG_SIDE};
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place, Severity, distinct};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::edit::generated::{Ownership, ownership};
+use crate::plan::edit::generated::{Ownership, has_body, ownership};
 use crate::plan::gate::{self, Leftover};
+use crate::plan::split::refresh::{refresh, way_back};
 use crate::repo::{Entry, Snapshot};
 use crate::template::Templates;
 
@@ -38,8 +39,16 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
         });
         files.collect::<Vec<_>>()
     };
-    let edited = owned(&[Ownership::Edited, Ownership::Unmerged]);
+    let mut edited = owned(&[Ownership::Edited, Ownership::Unmerged]);
     if !edited.is_empty() {
+        let sealed = sealed(input, templates);
+        edited.retain(|(path, ..)| !sealed.contains(*path));
+    }
+    if !edited.is_empty() {
+        let projection = |path: &RepoPath| {
+            let list = input.model.graph.get(&path.parent()?).filter(|list| list.file == *path)?;
+            way_back(input, list)
+        };
         let finding = |(path, text, own): (&RepoPath, &str, Ownership)| {
             let line = 0..text.find('\n').unwrap_or(text.len());
             let place = Place::span(path.clone(), text.into(), line);
@@ -53,10 +62,9 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
                     input.spec.path
                 ))
                 .at(place)
-                .help(format!(
-                    "put the change into {}\nrevert the edit\nrun `gitops-windows sync`",
-                    input.spec.path
-                ))
+                .help(projection(path).unwrap_or_else(|| {
+                    format!("put the change into {}\nrevert the edit\nrun `gitops-windows sync`", input.spec.path)
+                }))
         };
         let texts = edited.iter().filter_map(|(path, file, own)| Some((*path, file.text()?, *own)));
         return Generated { findings: texts.map(finding).collect(), ..Generated::default() };
@@ -81,11 +89,33 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
     if gate::unbuilt(input, &builder).is_err() {
         return Generated { findings, ..Generated::default() };
     }
-    let rewritten: BTreeSet<RepoPath> = builder.finish().changes.keys().cloned().collect();
+    let rewritten: BTreeSet<RepoPath> =
+        builder.finish().changes.keys().filter(|path| !is_sealed(input, &builder, path)).cloned().collect();
     let stale = stale(input, &rewritten, builder.now());
     let behind = if stale.is_some() { ours } else { BTreeSet::new() };
     findings.extend(stale);
     Generated { findings, behind }
+}
+
+/// Returns the files that say what `sync` would write and have the first line of another text, as a copy of a cluster has:
+/// nobody edited them.
+fn sealed(input: &Input<'_>, templates: &Templates) -> BTreeSet<RepoPath> {
+    let mut builder = Builder::new(input.snapshot);
+    if gate::sync(input, templates, &mut builder, gate::Late::Refused).is_err()
+        || refresh(input, &mut builder, &|_| true).is_err()
+    {
+        return BTreeSet::new();
+    }
+    let changed = builder.finish().changes;
+    changed.keys().filter(|path| is_sealed(input, &builder, path)).cloned().collect()
+}
+
+/// Tells whether only the first line of a generated file is written anew.
+fn is_sealed(input: &Input<'_>, builder: &Builder<'_>, path: &RepoPath) -> bool {
+    let text = builder.now().file(path).and_then(|file| file.text());
+    let body = text.and_then(|text| text.split_once('\n')).map(|(_, body)| body);
+    let before = input.snapshot.file(path).filter(|file| ownership(file) == Ownership::Edited);
+    before.zip(body).is_some_and(|(file, body)| has_body(file, body))
 }
 
 impl Generated {
@@ -120,11 +150,12 @@ fn other(input: &Input<'_>, refused: &Error) -> Option<Diagnostic> {
     )
 }
 
-/// Finds what no gate holds back although it has a window, or may have one: what `sync` says of that, and nothing else
-/// does.
+/// Finds what no gate holds back although it has a window, or may have one, and what waits for that of another type: what
+/// `sync` says of that, and nothing else does.
 fn unheld(leftover: &Leftover) -> Vec<Diagnostic> {
     let clusters = leftover.gates.iter().flat_map(|gates| &gates.clusters).filter(|cluster| cluster.enabled);
-    let left = clusters.flat_map(|cluster| &cluster.left).filter(|one| one.code == Some(UNHELD.code));
+    let is_told = |code| [UNHELD.code, WRONG_SIDE.code].map(Some).contains(&code);
+    let left = clusters.flat_map(|cluster| &cluster.left).filter(|one| is_told(one.code));
     distinct(left.cloned())
 }
 

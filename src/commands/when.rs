@@ -48,12 +48,12 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
         what: &arguments.what,
         folder: workspace.repository.spec_dir(),
     };
-    let selected = select(&spec, &model, &workspace.snapshot, &fleet, &question)?;
+    let input =
+        Input { spec: &spec, snapshot: &workspace.snapshot, model: &model, renderer: renderer.as_ref() };
+    let selected = select(&input, &fleet, &question)?;
     let files = (&workspace.snapshot, &model);
     let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
-    let input =
-        Input { spec: &spec, snapshot: &workspace.snapshot, model: &model, renderer: renderer.as_ref() };
     let answer = answer.with_history(&model, &schedules, &history).with_types(&input);
     match arguments.format {
         TextFormat::Text => output.result(text(&answer, output.width(), output.verbose()).as_bytes()),

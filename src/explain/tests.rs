@@ -12,8 +12,8 @@ clusters: { one: {} }
 rules: [{ kind: ConfigMap, type: rt }, { type: rw }]
 ";
 
-/// Explains a path, a line for each object.
-fn explained(files: &[(&str, &str)], path: &str) -> String {
+/// Explains a path or a name.
+fn asked(files: &[(&str, &str)], path: &str) -> Result<Explanation, Error> {
     let path_of = |path: &str| RepoPath::parse(path).unwrap();
     let mut snapshot = Snapshot::default();
     for (path, text) in files {
@@ -23,10 +23,15 @@ fn explained(files: &[(&str, &str)], path: &str) -> String {
     let renderer = Embedded::new(Limits::default());
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
     let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
-    let explained = match explain_app(&input, path).unwrap() {
-        Some(explained) if !path.contains('/') => explained,
-        _ => explain(&input, &path_of(path)).unwrap(),
-    };
+    match explain_app(&input, path)? {
+        Some(explained) if !path.contains('/') => Ok(explained),
+        _ => explain(&input, &path_of(path)),
+    }
+}
+
+/// Explains a path, a line for each object.
+fn explained(files: &[(&str, &str)], path: &str) -> String {
+    let explained = asked(files, path).unwrap();
     let by = |one: &Consumer| one.kustomization.as_ref().map_or("-".to_owned(), |(_, name)| name.clone());
     let line = |one: &Explained| {
         let by: Vec<String> = one.consumers.iter().map(by).collect();
@@ -86,4 +91,21 @@ fn an_app_is_explained_by_its_name() {
     ];
     // By its folder, by that of the base, and the Flux Kustomization with all.
     insta::assert_snapshot!(["site", "web", "api", "apps"].map(|name| explained(&files, name)).join("\n"));
+}
+
+#[test]
+fn a_misspelt_name_is_told_what_was_meant() {
+    let files = [
+        ("apps/one/kustomization.yaml", "resources: [keycloak]\n"),
+        ("apps/one/keycloak/kustomization.yaml", "resources: [a.yaml]\n"),
+        ("apps/one/keycloak/a.yaml", "apiVersion: v1\nkind: Service\nmetadata: { name: a }\n"),
+        (
+            "clusters/one/apps.yaml",
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: tenants, namespace: flux-system }\n\
+             spec: { interval: 5m, path: ./apps/one, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }\n",
+        ),
+    ];
+    let help = |word: &str| asked(&files, word).unwrap_err().diagnostics[0].help.clone().unwrap();
+    assert_eq!(help("keyclok"), "did you mean `keycloak`?");
+    assert_eq!(help("tenant"), "did you mean `tenants`?");
 }

@@ -108,9 +108,13 @@ pub trait Mechanism: Sync {
     /// Reads what a CronJob does to Flux Kustomizations; a list may have given it a `namespace`.
     fn read(&self, job: &Value, namespace: Option<&str>) -> Reading;
 
-    /// Returns the words of the command by which people let go on what a gate held that is gone.
-    fn release(&self, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
-        ["flux", "reconcile", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
+    /// Returns the words of the commands by which people let go on what a gate held that is gone, of one namespace.
+    fn release(&self, namespace: &str, names: &[String]) -> Vec<Vec<String>> {
+        let command = |name: &String| {
+            let words = ["flux", "reconcile", "kustomization", name.as_str(), "--namespace", namespace];
+            words.map(str::to_owned).into()
+        };
+        names.iter().map(command).collect()
     }
 
     /// Returns the words of the command that deletes what is left of a held source whose gate is gone; none where nothing

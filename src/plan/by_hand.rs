@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::mechanism::{self, GateTarget, HeldId, shell_line};
+use crate::mechanism::{self, HeldId, shell_line};
 use crate::path::RepoPath;
 use crate::spec::{FluxSource, MechanismName, Spec};
 use crate::text::some;
@@ -90,28 +90,19 @@ impl Command {
         Command::patch(name, namespace, cluster, patch, purpose)
     }
 
-    /// Lets a live Flux Kustomization go on whose gate is gone.
-    pub fn release(target: &GateTarget, spec: &Spec, cluster: &str) -> Command {
-        let purpose = format!(
-            "this resumes {}, which may still be suspended; run it once no job suspends it",
-            target.name
-        );
-        let words = mechanism::of(spec.gate.mechanism).release(target);
-        Command { cluster: cluster.to_owned(), purpose, words }
-    }
-
-    /// As [`release`](Command::release), of all that jobs have suspended in a namespace.
-    ///
-    /// Given several names, the command waits for none (flux2, `cmd/flux/resume.go`).
-    pub fn resume(namespace: &str, names: &[String], cluster: &str) -> Command {
+    /// Lets live Flux Kustomizations of a namespace go on whose gate is gone.
+    pub fn release(
+        namespace: &str,
+        names: &[String],
+        mechanism: MechanismName,
+        cluster: &str,
+    ) -> Vec<Command> {
         let purpose = format!(
             "this resumes {}, which may still be suspended; run it once no job suspends it",
             some(names, 3)
         );
-        let words = ["flux", "resume", "kustomization"].map(str::to_owned).into_iter();
-        let of = ["--namespace".to_owned(), namespace.to_owned()];
-        let words = words.chain(names.iter().cloned()).chain(of).collect();
-        Command { cluster: cluster.to_owned(), purpose, words }
+        let all = mechanism::of(mechanism).release(namespace, names).into_iter();
+        all.map(|words| Command { cluster: cluster.to_owned(), purpose: purpose.clone(), words }).collect()
     }
 
     /// Creates the Flux Kustomization that applies a gate.

@@ -1,5 +1,6 @@
 //! The view of one kustomization file: what it lists, and where.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -224,6 +225,24 @@ impl Kustomization {
                 Some(Reference { field, text: text.to_owned(), span: node.span.clone(), target })
             })
             .collect()
+    }
+
+    /// Returns what generators make of a file, by kind and name; `None` where one adds to what another list makes.
+    pub fn made_of(&self, path: &RepoPath) -> Option<BTreeSet<(&'static str, &str)>> {
+        let mut made = BTreeSet::new();
+        for (field, kind) in GENERATORS.into_iter().zip(["ConfigMap", "Secret"]) {
+            for item in self.items(field) {
+                let target = Target::Path(path.clone());
+                if !self.generator_sources(field, item).iter().any(|one| one.target == target) {
+                    continue;
+                }
+                if item.get("behavior").is_some_and(|behavior| behavior.as_str() != Some("create")) {
+                    return None;
+                }
+                made.insert((kind, item.get("name")?.as_str()?));
+            }
+        }
+        Some(made)
     }
 
     /// Gives the items of a list field; a single mapping counts as a list of one.

@@ -44,6 +44,9 @@ impl Answer {
             let typed = entry.and_then(|entry| input.typed_entry(input.snapshot, entry).ok());
             let shown = line.folder.as_ref().and_then(|folder| seen.get(folder)).and_then(Seen::verdict);
             line.undivided = typed.map_or(line.undivided.or(shown), |typed| {
+                if typed.objects.is_empty() {
+                    return Some(Undivided::Empty);
+                }
                 // With an app beside them, Flux Kustomizations are objects like others.
                 if parent::reason(input.model, &typed.objects).is_some() {
                     return Some(Undivided::Parent);

@@ -6,7 +6,6 @@ mod alike;
 mod answer;
 mod begins;
 mod json;
-mod kept;
 mod note;
 mod reason;
 mod schema;

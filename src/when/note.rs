@@ -40,7 +40,7 @@ const GATE_LEFT: &str = "gate-left";
 /// A cluster that windows.yaml wants no gate for. Where one is left, that is what counts.
 const NO_GATE_WANTED: &str = "no-gate-wanted";
 
-const KINDS: [Kind; 34] = [
+const KINDS: [Kind; 35] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -178,6 +178,12 @@ const KINDS: [Kind; 34] = [
         |line| is_unheld(line) && line.undivided == Some(Undivided::Parent),
         "an entry point applies Flux Kustomizations, so no split divides it. Its own objects land at once",
         "move objects that have a window into an entry point of their own",
+    ),
+    (
+        "empty",
+        |line| is_unheld(line) && line.undivided == Some(Undivided::Empty),
+        "an entry point renders no objects, so there is nothing to split and nothing lands",
+        "list its apps in its kustomization.yaml, if it is to have some",
     ),
     (
         "not-gated",

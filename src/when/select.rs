@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery;
 use crate::delivery::fleet::{Fleet, Part, Side, Undivided, reached_by};
-use crate::delivery::{EntryPoint, Model, Role};
+use crate::delivery::{EntryPoint, Input, Model, Role, Sides};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
+use crate::plan::split::Kept;
 use crate::repo::Snapshot;
 use crate::spec::windows::none;
 use crate::spec::{Spec, expand_folder};
 use crate::text::{did_you_mean, did_you_mean_path, nearest};
-use crate::when::kept::Kept;
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +43,8 @@ pub struct Selected {
 ///
 /// When a cluster, or a word that is neither app nor path, is unknown; all of them are named, with what was
 /// probably meant.
-pub fn select(
-    spec: &Spec,
-    model: &Model,
-    snapshot: &Snapshot,
-    fleet: &Fleet,
-    question: &Question<'_>,
-) -> Result<Selected, Error> {
+pub fn select(input: &Input<'_>, fleet: &Fleet, question: &Question<'_>) -> Result<Selected, Error> {
+    let Input { spec, model, snapshot, .. } = *input;
     let mut errors = unknown_clusters(&fleet.known(), question.clusters);
     let wanted = |side: &Side| question.clusters.is_empty() || question.clusters.contains(&side.cluster);
     let mut selected = Selected::default();
@@ -60,6 +55,7 @@ pub fn select(
         let is_told = |side: &Side| side.part != Part::Support || side.undivided == Some(Undivided::Root);
         positions.extend(all().filter(|(_, side)| is_told(side)).map(|(position, _)| position));
     }
+    let sides = if question.what.is_empty() { Sides::default() } else { input.sides() };
     let names = if question.what.is_empty() { Names::default() } else { Names::new(spec, model, fleet) };
     for word in question.what {
         if !word.contains('/')
@@ -74,10 +70,9 @@ pub fn select(
         };
         let reached = reached_by(model, snapshot, &path);
         let before = positions.len();
-        let kept = Kept::of(spec, model, snapshot, &path);
+        let kept = Kept::of(input, &sides, &path);
         let found = all().filter(|(_, side)| {
-            let is_reached = side.folder.as_ref().is_some_and(|folder| reached.contains(folder));
-            is_reached && kept.by(side)
+            side.folder.as_ref().is_some_and(|folder| reached.contains(folder) && kept.by(folder))
         });
         let planned = all().filter(|(_, side)| is_planned(model, side, &reached));
         let found: Vec<usize> = found.chain(planned).map(|(position, _)| position).collect();

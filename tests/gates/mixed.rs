@@ -50,6 +50,13 @@ fn a_real_time_object_takes_no_gate_off() {
     assert_eq!(held(&scratch), before);
     insta::assert_snapshot!(format!("exit {}\n{}{}", told.code, told.stdout, told.stderr));
 
+    scratch.commit();
+    let told = scratch.run(&["check"]);
+    assert!(
+        told.stdout.contains("GW045") && told.stdout.contains("ConfigMap more/more waits for `rw`"),
+        "{told:?}"
+    );
+
     // Both ways lead on.
     let annotated = "  annotations: { gitops-windows/type: rw }\n";
     scratch.write(
@@ -84,4 +91,27 @@ fn what_something_real_time_needs_loses_its_gate_in_plain_words() {
     let told = scratch.run(&["sync", "--yes"]);
     assert_eq!(held(&scratch), BTreeSet::from(["apps-rw", "base"].map(str::to_owned)));
     insta::assert_snapshot!(format!("exit {}\n{}{}", told.code, told.stdout, told.stderr));
+}
+
+#[test]
+fn what_loses_its_gate_is_resumed_by_one_command() {
+    let scratch = held_as_a_whole();
+    let waits = "  dependsOn: [{ name: more }, { name: base }]\n";
+    scratch.write(&format!("{FLUX}/first.yaml"), flux_kustomization("first", "first", waits));
+    scratch.write("first/kustomization.yaml", "resources: [settings.yaml]\n");
+    scratch.write(
+        "first/settings.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: first, namespace: more }\n",
+    );
+    scratch.commit();
+    let told = scratch.expect(0, &["sync", "--yes"]);
+    assert_eq!(
+        told.stderr.matches("Now run on edge-01: this resumes base, more, which").count(),
+        1,
+        "{}",
+        told.stderr
+    );
+    let command = "flux resume kustomization base more --namespace flux-system";
+    assert_eq!(told.stderr.matches("flux resume").count(), 1, "{}", told.stderr);
+    assert!(told.stderr.contains(command), "{}", told.stderr);
 }

@@ -78,9 +78,10 @@ fn one_app_is_divided_where_a_field_speaks_of_all_of_them() {
         let before = scratch.tree();
         if !works {
             let run = scratch.expect(5, &["split", "app", "web", "--yes"]);
-            let words =
-                "apps/kustomization.yaml has `configMapGenerator`, which concerns all apps together: ";
+            let words = "apps/kustomization.yaml has `configMapGenerator`, which concerns all apps together";
             assert!(run.stderr.contains(words), "{}", run.stderr);
+            let help = "split all of its apps at once: `gitops-windows split apps`";
+            assert!(run.stderr.contains(help), "{}", run.stderr);
             assert!(run.stderr.contains(" --> apps/kustomization.yaml:4:1"), "{}", run.stderr);
             assert_same(&before, &scratch.tree(), "a refused split wrote");
             continue;

@@ -12,6 +12,7 @@ mod divided;
 mod entry;
 mod flux;
 mod join;
+mod kept;
 mod link;
 mod namespace;
 mod newcomer;

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use gitops_windows::delivery::Input;
 use gitops_windows::delivery::Known;
 use gitops_windows::delivery::Model;
 use gitops_windows::delivery::fleet::{Fleet, Schedules};
@@ -56,13 +57,15 @@ fn asked(own: bool, what: &[String]) -> (usize, usize) {
     let Some(Entry::File(file)) = snapshot.entry(&path("windows.yaml")) else { panic!() };
     let spec = parse(&path("windows.yaml"), file.bytes()).unwrap().spec;
     let started = Instant::now();
-    let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &Embedded::default());
+    let renderer = Embedded::default();
+    let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &renderer);
     let read = started.elapsed();
     let started = Instant::now();
     let schedules = Schedules::new(&spec).unwrap();
     let fleet = Fleet::new(&spec, &model, &schedules);
     let question = Question { clusters: &[], what, folder: &RepoPath::top() };
-    let selected = select(&spec, &model, &snapshot, &fleet, &question).unwrap();
+    let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
+    let selected = select(&input, &fleet, &question).unwrap();
     let at = NOW.parse().unwrap();
     let answer = answer(&spec, &fleet, &schedules, &selected, at, jiff::tz::TimeZone::UTC);
     let text = json(&answer).to_string();

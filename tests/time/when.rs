@@ -130,6 +130,26 @@ fn a_path_leads_to_the_sides_that_read_it() {
 }
 
 #[test]
+fn each_flux_kustomization_of_a_folder_is_told() {
+    let repository = Repository::fleet();
+    repository.write("clusters/edge-02/twin.yaml", &flux("twin", "clusters/edge-02/apps"));
+    let answer = repository.json(&["when", "--cluster", "edge-02", "--format", "json"]);
+    let names: Vec<String> = lines(&answer).into_iter().map(|line| line.2).collect();
+    assert_eq!(names, ["apps", "twin"]);
+}
+
+#[test]
+fn an_empty_entry_point_is_no_parent() {
+    let repository = Repository::fleet();
+    repository.write("clusters/edge-02/none.yaml", &flux("none", "none"));
+    repository.write("none/kustomization.yaml", "resources: []\n");
+    let answer = repository.json(&["when", "none", "--format", "json"]);
+    let kinds: Vec<&str> =
+        answer["notes"].as_array().unwrap().iter().map(|note| note["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["empty"]);
+}
+
+#[test]
 fn a_component_leads_to_the_flux_kustomizations_that_name_it() {
     let repository = Repository::fleet();
     let rw = flux("apps-rw", "clusters/edge-01/apps/apps-rw") + "  components: [../../../../parts/labels]\n";

@@ -55,6 +55,8 @@ pub enum Undivided {
     Parent,
     /// It is built on what lies in another repository, which a split does not ask the network for.
     Remote,
+    /// It renders no objects.
+    Empty,
     /// No object of it has a window.
     RealTime,
     /// Every object of it has a window.
@@ -133,10 +135,12 @@ impl Fleet {
             if own.is_none() && !entries.iter().any(of_root) {
                 sides.extend(read.without_entry(cluster));
             }
-            let support = entries.iter().map(|entry| {
-                let side = read.whole(entry, cluster, Part::Support);
-                let undivided = if is_all(entry) { Some(Undivided::Root) } else { side.undivided };
-                Side { undivided, ..side }
+            let support = entries.iter().flat_map(|entry| {
+                let mut own = read.wholes(entry, cluster, Part::Support);
+                for side in own.iter_mut().filter(|_| is_all(entry)) {
+                    side.undivided = Some(Undivided::Root);
+                }
+                own
             });
             let support: Vec<Side> = support.collect();
             sides.extend(own.into_iter().flatten().chain(support));
@@ -214,20 +218,24 @@ impl<'m> Reading<'m> {
         let whole = group.whole.filter(|entry| is_applied(entry));
         if let Some(entry) = whole {
             let part = if present.is_empty() { Part::Whole } else { Part::Remaining };
-            sides.push(self.whole(entry, cluster, part));
+            sides.extend(self.wholes(entry, cluster, part));
         } else if let Some(entry) = group.whole.filter(|_| present.is_empty() && is_closed()) {
-            sides.push(self.whole(entry, cluster, Part::Whole));
+            sides.extend(self.wholes(entry, cluster, Part::Whole));
         } else if present.is_empty() {
             present = (0..self.spec.types.len()).collect();
         }
-        if let ([_], [Side { part, .. }]) = (&self.spec.types[..], &mut sides[..]) {
+        if self.spec.types.len() == 1 && !sides.is_empty() {
             // With one type alone, all of its changes are of that type, split or not.
-            *part = Part::Type(0);
+            sides.iter_mut().for_each(|side| side.part = Part::Type(0));
             return sides;
         }
-        for position in present {
+        let each = |position: usize| {
+            let entry = group.split.get(&position);
+            let appliers = entry.map_or_else(|| vec![None], |entry| self.appliers(entry, cluster));
+            appliers.into_iter().map(move |flux| (position, flux))
+        };
+        for (position, flux) in present.into_iter().flat_map(each) {
             let change_type = &self.spec.types[position].name.value;
-            let flux = group.split.get(&position).and_then(|entry| self.applier(entry, cluster));
             let kustomization =
                 flux.map_or_else(|| self.planned(namespace, &name, change_type), |flux| self.named(flux));
             let gate = match self.gate(cluster, change_type, Some(&kustomization)) {
@@ -262,6 +270,16 @@ impl<'m> Reading<'m> {
         own(entry).or_else(|| above.and_then(own))
     }
 
+    /// As [`applier`](Reading::applier), each of those that apply it in the cluster, and none where Git has none.
+    fn appliers<'f>(&'f self, entry: &'f EntryPoint, cluster: &str) -> Vec<Option<&'f FluxKustomization>> {
+        let mut own: Vec<&FluxKustomization> = self.model.flux_in(entry, cluster).collect();
+        own.dedup_by_key(|flux| (&flux.namespace, &flux.name));
+        if own.is_empty() {
+            return vec![self.applier(entry, cluster)];
+        }
+        own.into_iter().map(Some).collect()
+    }
+
     /// The types of a cluster that has no entry point in the repository.
     fn without_entry(&self, cluster: &str) -> Vec<Side> {
         let types = self.spec.types.iter().enumerate();
@@ -281,8 +299,14 @@ impl<'m> Reading<'m> {
             .collect()
     }
 
-    fn whole(&self, entry: &EntryPoint, cluster: &str, part: Part) -> Side {
-        let in_git = self.applier(entry, cluster).map(|flux| self.named(flux));
+    /// Returns what each of those that apply all of an entry point does in a cluster.
+    fn wholes(&self, entry: &EntryPoint, cluster: &str, part: Part) -> Vec<Side> {
+        let appliers = self.appliers(entry, cluster).into_iter();
+        appliers.map(|flux| self.whole(entry, cluster, part, flux)).collect()
+    }
+
+    fn whole(&self, entry: &EntryPoint, cluster: &str, part: Part, flux: Option<&FluxKustomization>) -> Side {
+        let in_git = flux.map(|flux| self.named(flux));
         let kustomization =
             in_git.or_else(|| self.made(entry, cluster)).or_else(|| self.turned(entry, cluster));
         let names = kustomization.as_ref().map(|found| (found.namespace.as_str(), found.name.as_str()));
@@ -320,7 +344,7 @@ impl<'m> Reading<'m> {
             gate,
             waits_for,
             schedule: schedule.or(foreign),
-            awaited: self.applier(entry, cluster).and_then(|flux| self.awaited(flux)),
+            awaited: flux.and_then(|flux| self.awaited(flux)),
             undivided: self.undivided(&entry.path),
         }
     }

@@ -79,8 +79,10 @@ impl Mechanism for Suspend {
         read::read(job, namespace)
     }
 
-    fn release(&self, GateTarget { namespace, name }: &GateTarget) -> Vec<String> {
-        ["flux", "resume", "kustomization", name, "--namespace", namespace].map(str::to_owned).into()
+    fn release(&self, namespace: &str, names: &[String]) -> Vec<Vec<String>> {
+        // Given several names, the command waits for none (flux2, `cmd/flux/resume.go`).
+        let words = ["flux", "resume", "kustomization"].into_iter().chain(names.iter().map(String::as_str));
+        vec![words.chain(["--namespace", namespace]).map(str::to_owned).collect()]
     }
 
     fn open_now(&self, standing: &Standing, needed: &BTreeSet<GateTarget>) -> Vec<String> {

@@ -45,6 +45,21 @@ pub fn ownership(file: &File) -> Ownership {
     }
 }
 
+/// As [`ownership`], of a file that the tool would write with this body: what says the same is ours, although its first line
+/// may belong to another text, as in a copy of a cluster under another name.
+pub fn ownership_for(file: &File, body: &str) -> Ownership {
+    match ownership(file) {
+        Ownership::Edited if has_body(file, body) => Ownership::Ours,
+        own => own,
+    }
+}
+
+/// Tells whether a file says the same below its first line.
+pub fn has_body(file: &File, body: &str) -> bool {
+    let text = file.text().map(|text| text.replace("\r\n", "\n"));
+    text.as_deref().and_then(|text| text.split_once('\n')).is_some_and(|(_, own)| own == body)
+}
+
 /// Tells whether git could not merge two versions that the tool wrote: the line with the checksum always differs.
 fn is_unmerged(text: &str) -> bool {
     let mut lines = text.lines();
@@ -164,6 +179,9 @@ mod tests {
         assert_eq!(ownership(&File::new(text.replace('\n', "\r\n").as_bytes())), Ownership::Ours);
         assert_eq!(ownership(&File::new(text.replace("a: b", "a: c").as_bytes())), Ownership::Edited);
         assert_eq!(ownership(&File::new(&b"a: b\n"[..])), Ownership::Theirs);
+        let copied = File::new(text.replace("a: b", "a: c").as_bytes());
+        assert_eq!(ownership_for(&copied, "a: c\n"), Ownership::Ours);
+        assert_eq!(ownership_for(&copied, "a: d\n"), Ownership::Edited);
         let unmerged = format!("<<<<<<< HEAD\n{text}=======\n{}>>>>>>> main\n", with_header("a: c\n"));
         assert_eq!(ownership(&File::new(unmerged.as_bytes())), Ownership::Unmerged);
         let other = unmerged.replace(HEAD, "# ");

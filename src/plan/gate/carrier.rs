@@ -38,7 +38,7 @@ pub fn ensure(
             leftover.remarks.push(suspended(input, entry, cluster));
         }
         if reaches(input, entry, &cluster.folder) {
-            return Ok(());
+            return own::seal(input, templates, builder, &cluster.cluster, entry);
         }
         return list(builder, entry, &cluster.folder);
     }

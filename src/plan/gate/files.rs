@@ -9,7 +9,7 @@ use crate::mechanism::{self, ClusterGate, Files, GateTarget, Gates, Writing, sho
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
-use crate::plan::edit::generated::{Ownership, ownership, with_header};
+use crate::plan::edit::generated::{Ownership, ownership, ownership_for, with_header};
 use crate::plan::gate::point::Pointed;
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::{Late, adopted, alerts, carrier, gates, gates_apart, point, renamed};
@@ -244,7 +244,7 @@ fn needs_none(input: &Input<'_>, cluster: &str) -> Diagnostic {
 fn write(input: &Input<'_>, builder: &mut Builder<'_>, gates: &Gates, wanted: &Files) -> Result<(), Error> {
     let mut edited = Vec::new();
     for (path, body) in wanted {
-        match builder.now().file(path).map(ownership) {
+        match builder.now().file(path).map(|file| ownership_for(file, body)) {
             None => builder.put(path, &with_header(body)),
             Some(Ownership::Ours) => {
                 if !is_written(builder, path, body) {

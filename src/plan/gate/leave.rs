@@ -19,9 +19,10 @@ use crate::plan::gate::files::conflict;
 use crate::plan::gate::own::NAME;
 use crate::plan::gate::point::left_behind;
 use crate::plan::gate::stranded;
+use crate::plan::gate::upkeep::resuming;
 use crate::proof::{Readers, Renames};
 use crate::repo::{FluxKustomization, built};
-use crate::spec::Spec;
+use crate::spec::{MechanismName, Spec};
 
 /// Tells whether the spec speaks of no cluster that applies an entry point.
 fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
@@ -51,15 +52,7 @@ fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
 
 /// Returns the commands that resume what the gates of clusters have suspended, one for each namespace.
 fn resume<'c>(input: &Input<'_>, clusters: impl Iterator<Item = &'c str>) -> Vec<Command> {
-    let of = |cluster| {
-        let mut namespaces: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for GateTarget { namespace, name } in held(input, cluster) {
-            namespaces.entry(namespace).or_default().push(name);
-        }
-        let all = namespaces.into_iter();
-        all.map(move |(namespace, names)| Command::resume(&namespace, &names, cluster))
-    };
-    clusters.flat_map(of).collect()
+    clusters.flat_map(|cluster| resuming(held(input, cluster), MechanismName::Suspend, cluster)).collect()
 }
 
 /// Returns the last steps after a gate has gone: what it has suspended stays so.

@@ -12,6 +12,9 @@ use crate::plan::gate::landing::is_namespace;
 use crate::plan::gate::whole;
 use crate::repo::manifest::{ObjectId, manifests};
 
+/// The finding of `check` that an object waits for another window than its type's.
+const WRONG_SIDE: &str = "GW045";
+
 /// The jobs of a gate that stands, by the position of the type that they open and close.
 pub type Standing<'j> = BTreeMap<usize, Vec<&'j BuiltJob>>;
 
@@ -56,7 +59,8 @@ pub fn told(
         of(own.change_type)
     );
     let place = place_of(input, entry, &id).unwrap_or_else(|| Place::file(entry.path.clone()));
-    Some(Diagnostic::warning(text).at(place).help(format!(
+    let warning = Diagnostic { code: Some(WRONG_SIDE), ..Diagnostic::warning(text) };
+    Some(warning.at(place).help(format!(
         "split it: `gitops-windows split {}`\nor let the object wait: give it the annotation `gitops-windows/type: {held}`",
         input.model.name_of_folder(&entry.path)
     )))

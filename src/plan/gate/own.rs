@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Input, Role, SourceId, request};
+use crate::delivery::{EntryPoint, Input, Role, SourceId, request};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{ClusterGate, join};
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
-use crate::plan::edit::generated::{Ownership, ownership, with_header};
+use crate::plan::edit::generated::{Ownership, ownership, ownership_for, with_header};
 use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
 use crate::plan::gate::files::{Leftover, conflict, unmerged};
 use crate::render::Request;
@@ -144,20 +144,8 @@ fn write(
     let Spot { folder, sibling } = spot;
     let path = join(folder, &format!("{NAME}.yaml"))?;
     let source = live_source(input, sibling);
-    let text = templates.render(
-        "flux-kustomization.yaml",
-        json!({
-            "name": NAME,
-            "namespace": input.namespace(sibling),
-            "path": format!("./{}", spelt(input, cluster, sibling)?),
-            "source": {
-                "kind": source["kind"].as_str().unwrap_or("GitRepository"),
-                "name": source["name"].as_str().unwrap_or(&input.spec.flux.source.name),
-                "namespace": source["namespace"],
-            },
-            "depends_on": null,
-        }),
-    )?;
+    let gate = format!("./{}", spelt(input, cluster, sibling)?);
+    let text = text(input, templates, input.namespace(sibling), &gate, &source)?;
     if input.snapshot.file(&path).is_none() && builder.now().file(&path).is_some() {
         return Err(Error::new(
             ErrorKind::Conflict,
@@ -168,7 +156,7 @@ fn write(
             .help("give each cluster a folder of its own\nor choose a folder for its gate inside of an entry point of each\nor, for one cluster in several folders, write `clusters: { NAME: { paths: [FOLDER, FOLDER] } }` or use `--cluster-folder`"),
         ));
     }
-    match builder.now().file(&path).map(ownership) {
+    match builder.now().file(&path).map(|file| ownership_for(file, &text)) {
         None | Some(Ownership::Ours) => builder.put(&path, &with_header(&text)),
         Some(Ownership::Edited) => return Err(Error::new(ErrorKind::Conflict, conflict(&path))),
         Some(Ownership::Unmerged) => return Err(Error::new(ErrorKind::Conflict, unmerged(&path))),
@@ -186,6 +174,57 @@ fn write(
         add(builder, &list, &path)?;
     }
     Ok(text)
+}
+
+/// Returns what applies the gate in a folder, as it is written.
+fn text(
+    input: &Input<'_>,
+    templates: &Templates,
+    namespace: &str,
+    gate: &str,
+    source: &Value,
+) -> Result<String, Error> {
+    templates.render(
+        "flux-kustomization.yaml",
+        json!({
+            "name": NAME,
+            "namespace": namespace,
+            "path": gate,
+            "source": {
+                "kind": source["kind"].as_str().unwrap_or("GitRepository"),
+                "name": source["name"].as_str().unwrap_or(&input.spec.flux.source.name),
+                "namespace": source["namespace"],
+            },
+            "depends_on": null,
+        }),
+    )
+}
+
+/// Gives the file of what applies a gate its own first line, where it says what would be written and the line is that of
+/// another text: in a copy of a cluster.
+///
+/// # Errors
+///
+/// When the template does not render.
+pub fn seal(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    cluster: &str,
+    entry: &EntryPoint,
+) -> Result<(), Error> {
+    for one in input.model.flux_in(entry, cluster).filter(|one| one.name == NAME) {
+        let Some(file) = builder.now().file(&one.file).filter(|file| ownership(file) == Ownership::Edited)
+        else {
+            continue;
+        };
+        let gate = one.spec("path").as_str().unwrap_or_default();
+        let text = text(input, templates, input.namespace(one), gate, one.spec("sourceRef"))?;
+        if ownership_for(file, &text) == Ownership::Ours {
+            builder.put(&one.file, &with_header(&text));
+        }
+    }
+    Ok(())
 }
 
 /// Says what the builds that take it in make of it, where they make something else: those of the Flux

@@ -1,6 +1,6 @@
 //! Brings gates up to date and proves that they do what the spec says then.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{Closings, Input, Model};
 use crate::diagnostic::Diagnostic;
@@ -113,6 +113,20 @@ fn is_released(input: &Input<'_>, next: &Input<'_>, cluster: &str, flux: &FluxKu
     closes(input.model) && !closes(next.model)
 }
 
+/// Returns the commands that resume some Flux Kustomizations of a cluster: one for each namespace, where the mechanism has such.
+pub fn resuming(
+    targets: impl IntoIterator<Item = GateTarget>,
+    mechanism: MechanismName,
+    cluster: &str,
+) -> Vec<Command> {
+    let mut namespaces: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for GateTarget { namespace, name } in targets {
+        namespaces.entry(namespace).or_default().push(name);
+    }
+    let all = namespaces.into_iter();
+    all.flat_map(|(namespace, names)| Command::release(&namespace, &names, mechanism, cluster)).collect()
+}
+
 /// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands
 /// still: no job opens it either, so what the last closing suspended would stay so; and those that delete what the gates of
 /// held sources have noted, which outlives them.
@@ -125,8 +139,7 @@ pub fn released(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Command>, Err
     let released = |cluster: &String| {
         let own = next.model.flux_of_cluster(cluster);
         let released = own.filter(|flux| is_released(input, next, cluster, flux));
-        let command = |flux| Command::release(&GateTarget::of(next, flux), input.spec, cluster);
-        released.map(command).collect::<Vec<_>>()
+        resuming(released.map(|flux| GateTarget::of(next, flux)), input.spec.gate.mechanism, cluster)
     };
     let mut found = Vec::new();
     for cluster in input.spec.clusters.keys() {

@@ -7,12 +7,14 @@ use crate::delivery::{Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::Plan;
 use crate::plan::edit::Builder;
+use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::edit::resources::{self, Item, respell, rewrite};
 use crate::plan::outcome::{AppOutcome, EntryOutcome, Way};
 use crate::plan::problem::Problem;
 use crate::plan::split::child::Placed;
 use crate::plan::split::entry::EntrySplit;
 use crate::plan::split::newcomer::{Newcomer, newcomers};
+use crate::plan::split::refresh::way_back;
 use crate::plan::split::relocation::{self, KEEP};
 use crate::plan::split::run::Run;
 use crate::repo::Kustomization;
@@ -84,6 +86,9 @@ fn divide(
     mut outcome: EntryOutcome,
 ) -> Result<EntryOutcome, Problem> {
     for one in newcomers {
+        if let Some(problem) = edited(input, one) {
+            return Err(problem);
+        }
         let placed = place(input, builder, one)?;
         for (position, folder) in &placed.parts {
             if *position != one.position {
@@ -105,6 +110,14 @@ fn divide(
         standing.map(|(side, position)| (input.spec.types[position].name.value.clone(), side)).collect();
     outcome.taken_over = outcome.after.iter().map(|(_, side)| side.clone()).collect();
     Ok(outcome)
+}
+
+/// Says that the side which lists an app is a projection that somebody edited: no app belongs into that list.
+fn edited(input: &Input<'_>, one: &Newcomer<'_>) -> Option<Problem> {
+    let list = input.model.graph.get(&one.side.path)?;
+    input.snapshot.file(&list.file).filter(|file| ownership(file) == Ownership::Edited)?;
+    let reason = format!("{} is generated, and was edited by hand", list.file);
+    Some(Problem::new(reason, way_back(input, list)?))
 }
 
 /// Divides an app as its entry point would have.

@@ -50,11 +50,11 @@ pub fn split(
     templates: &Templates,
     selection: &Selection,
 ) -> Result<Plan, Error> {
-    selection.known(original, &|_| false)?;
-    layout::check(original)?;
     let listed = listed(original);
     let model = original.again(&listed);
     let input = &Input { snapshot: &listed, model: &model, ..*original };
+    selection.known(input, &|_| false)?;
+    layout::check(original)?;
     let sides = input.sides();
     let carriers = gate::carriers(input)?;
     let live = Live { wholes: input.live(&sides), base };

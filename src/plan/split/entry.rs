@@ -121,13 +121,12 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         }
         if let Some(field) = foreign {
             let Kustomization { file, text, .. } = self.kustomization;
-            let why = if problem.reason.is_empty() { String::new() } else { format!(": {}", problem.reason) };
             let place = self.kustomization.key(&field).map_or_else(
                 || Place::file(file.clone()),
                 |key| Place::span(file.clone(), text.clone(), key.span.clone()),
             );
-            let reason = format!("{file} has `{field}`, which concerns all apps together{why}");
-            problem = Problem::new(reason, "split all of its apps at once with `split --all`").at(place);
+            let reason = format!("{file} has `{field}`, which concerns all apps together");
+            problem = Problem::new(reason, self.all_at_once()).at(place);
         }
         if is_live {
             problem.steps = steps(&format!(
@@ -135,6 +134,12 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             ));
         }
         Err(problem)
+    }
+
+    /// Says how all of its apps are split.
+    pub(super) fn all_at_once(&self) -> String {
+        let name = self.input.model.name_of(self.entry);
+        format!("split all of its apps at once: `gitops-windows split {name}`")
     }
 
     /// Builds the entry point's folder, and gives each object its type.

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::EntryPoint;
-use crate::delivery::{Input, TypedError};
+use crate::delivery::{EntryPoint, Input, TypedError, side};
+use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::edit::generated::{Ownership, ownership};
+use crate::plan::edit::generated::{Ownership, has_body, ownership};
 use crate::plan::gate;
 use crate::plan::migrate::misplaced;
 use crate::plan::split::projection::Manner;
 use crate::plan::split::whole::projection_text;
 use crate::proof::compare;
 use crate::render::Request;
-use crate::repo::Target;
+use crate::repo::{Kustomization, Target};
 
 /// Brings every generated projection of the entry points that are meant up to date with the rules; gives
 /// those, present or not, of which a side was written anew.
@@ -40,14 +40,18 @@ pub fn refresh(
             .collect();
         for folder in folders {
             let Ok(Some(kustomization)) = builder.kustomization(&folder) else { continue };
-            match builder.now().file(&kustomization.file).map(ownership) {
-                Some(Ownership::Ours) => {}
-                Some(Ownership::Edited) => {
-                    return Err(Error::new(ErrorKind::Conflict, gate::conflict(&kustomization.file)));
-                }
-                _ => continue,
+            let own = builder.now().file(&kustomization.file).map(ownership);
+            if !matches!(own, Some(Ownership::Ours | Ownership::Edited)) {
+                continue;
             }
-            let [reference] = kustomization.resources() else { continue };
+            let is_edited = own == Some(Ownership::Edited);
+            let conflict = || Err(Error::new(ErrorKind::Conflict, edited(input, &kustomization)));
+            let [reference] = kustomization.resources() else {
+                if is_edited {
+                    return conflict();
+                }
+                continue;
+            };
             let Target::Path(whole) = &reference.target else { continue };
             let cluster = input.model.entries_within(entry).next();
             let cluster = cluster.map(|found| found.cluster.as_str()).unwrap_or_default();
@@ -65,17 +69,27 @@ pub fn refresh(
                 Err(TypedError::Classify(error)) => {
                     return Err(Error::new(
                         ErrorKind::Unsafe,
-                        crate::diagnostic::Diagnostic::error(error.message).help(error.help),
+                        Diagnostic::error(error.message).help(error.help),
                     ));
                 }
                 Err(TypedError::Render(message) | TypedError::Unfetched { message, .. }) => {
-                    return Err(Error::invalid(crate::diagnostic::Diagnostic::error(format!(
+                    return Err(Error::invalid(Diagnostic::error(format!(
                         "{whole} does not build: {message}"
                     ))));
                 }
             };
             let mut texts = Manner::ALL
                 .map(|manner| projection_text(input, &app, whole, &folder, position, &typed, manner));
+            if is_edited {
+                let body = |text: &String| text.split_once('\n').map(|(_, body)| body.to_owned());
+                let file = builder.now().file(&kustomization.file);
+                let is_it = |body: String| file.is_some_and(|file| has_body(file, &body));
+                let Some(text) = texts.iter().find(|text| body(text).is_some_and(is_it)) else {
+                    return conflict();
+                };
+                builder.put(&kustomization.file, text);
+                continue;
+            }
             // A split takes one manner for all sides, so the one that stands is asked first.
             if let Some(standing) = texts.iter().position(|text| *text == *kustomization.text) {
                 texts[..=standing].rotate_right(1);
@@ -96,4 +110,31 @@ pub fn refresh(
         }
     }
     Ok(moved)
+}
+
+/// Says that a projection was edited by hand; new apps go to the list that its sides share.
+fn edited(input: &Input<'_>, list: &Kustomization) -> Diagnostic {
+    let conflict = gate::conflict(&list.file);
+    match way_back(input, list) {
+        Some(steps) => conflict.help(steps),
+        None => conflict,
+    }
+}
+
+/// Says where an app goes that was listed in a projection; `None` of another list.
+pub fn way_back(input: &Input<'_>, list: &Kustomization) -> Option<String> {
+    let shared = shared_list(input, list)?;
+    Some(format!(
+        "list new apps in {shared}, of which each side keeps its own\nrevert the edit of {}\nrun `gitops-windows sync`",
+        list.file
+    ))
+}
+
+/// Returns the list that the sides of a projection build together, if a list is one of theirs.
+fn shared_list(input: &Input<'_>, list: &Kustomization) -> Option<RepoPath> {
+    let sides = input.sides();
+    let (whole, _) = sides.get(&list.folder)?;
+    let cluster = input.model.entry(&list.folder).map_or("", |entry| entry.cluster.as_str());
+    let shared = side(input.spec, whole, cluster, "all")?;
+    input.model.graph.get(&shared).map(|shared| shared.file.clone())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Child, Input, Role, app_names, children};
+use crate::delivery::{Child, Input, Role, app_names, children, side};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -88,7 +88,15 @@ fn meant(input: &Input<'_>, name: &str, all: &[String]) -> String {
     let folder = name.trim_end_matches('/').rsplit_once('/').map(|(_, last)| last);
     let of_folder = folder.filter(|last| is_app(input, last)).map(|last| format!("did you mean `{last}`?"));
     let gates: BTreeSet<&str> = input.model.gates.iter().filter_map(|gate| gate.base.name()).collect();
-    let all: Vec<&str> = all.iter().map(String::as_str).filter(|name| !gates.contains(name)).collect();
+    // What the sides of a projection share is no app either.
+    let sides = input.sides();
+    let shared: BTreeSet<RepoPath> = input
+        .entries_of_sides(&sides)
+        .filter_map(|(entry, (whole, _))| side(input.spec, whole, &entry.cluster, "all"))
+        .collect();
+    let shared: BTreeSet<&str> = shared.iter().filter_map(RepoPath::name).collect();
+    let is_offered = |name: &&str| !gates.contains(name) && !shared.contains(name);
+    let all: Vec<&str> = all.iter().map(String::as_str).filter(is_offered).collect();
     let near = of_folder.or_else(|| did_you_mean(folder.unwrap_or(name), all.iter().copied()));
     match near {
         _ if all.is_empty() => {

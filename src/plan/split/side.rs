@@ -117,7 +117,7 @@ impl EntrySplit<'_, '_> {
             Problem::new(format!("the parts of {path} would not render the same: {mismatch}"), remedy)
         };
         if let Some(mismatch) = compare(&all, &parts).first() {
-            return Err(refusal(mismatch, "split all of its apps at once with `split --all`"));
+            return Err(refusal(mismatch, &self.all_at_once()));
         }
         if let Some((id, side, by_rules)) = self.misplaced(typed, outcome, &results) {
             return Err(Problem::new(
@@ -125,7 +125,7 @@ impl EntrySplit<'_, '_> {
                     "{id} would be on the side of {side} and is {by_rules} as {} builds it",
                     self.entry.path
                 ),
-                "split all of its apps at once with `split --all`",
+                self.all_at_once(),
             ));
         }
         match self.differs_in_flux(&trial, &folders) {

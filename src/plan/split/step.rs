@@ -1,7 +1,7 @@
 //! One entry point's step of a split.
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Effect, Input, Partial, TypedError, told_apart};
+use crate::delivery::{Effect, Input, Partial, TypedError, side, told_apart};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
@@ -123,6 +123,15 @@ impl Run<'_> {
         if lists_none && !outcome.after.is_empty() && !entry.flux.is_empty() {
             outcome.notes.push(format!(
                 "the objects of {} lose the annotation `config.kubernetes.io/origin`. kustomize-controller sets it only without `resources`",
+                entry.path
+            ));
+        }
+        if !original.model.graph.has(&entry.path) && !outcome.after.is_empty() {
+            let shared = side(input.spec, &entry.path, &entry.cluster, "all");
+            let shared = shared.and_then(|shared| trial.kustomization(&shared).ok().flatten());
+            let list = shared.map_or_else(|| kustomization.file.clone(), |shared| shared.file.clone());
+            outcome.notes.push(format!(
+                "Flux listed by itself what lies below {}. From now on {list} does: add new files to it",
                 entry.path
             ));
         }
