@@ -67,20 +67,18 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
         return Generated::default();
     }
     let mut builder = Builder::new(input.snapshot);
-    let leftover = match gate::sync(input, templates, &mut builder, gate::Late::Refused) {
+    let late = gate::Late::Refused;
+    let leftover = match gate::sync_built(input, templates, &mut builder, late) {
         Ok(leftover) => leftover,
         // What stops `sync` is for `sync` to say, but that the clusters have another mechanism.
-        Err(error) => {
-            return Generated {
-                findings: other(input, &error).into_iter().collect(),
-                ..Generated::default()
-            };
+        Err(_) => {
+            let found = gate::sync(input, templates, &mut builder, late, &BTreeSet::new());
+            let findings =
+                found.map_or_else(|error| other(input, &error).into_iter().collect(), |all| unheld(&all));
+            return Generated { findings, ..Generated::default() };
         }
     };
     let mut findings = unheld(&leftover);
-    if gate::unbuilt(input, &builder).is_err() {
-        return Generated { findings, ..Generated::default() };
-    }
     let rewritten: BTreeSet<RepoPath> = builder.finish().changes.keys().cloned().collect();
     let stale = stale(input, &rewritten);
     let behind = if stale.is_some() { ours } else { BTreeSet::new() };
@@ -123,7 +121,8 @@ fn other(input: &Input<'_>, refused: &Error) -> Option<Diagnostic> {
 /// Finds what no gate holds back although it has a window, or may have one: what `sync` says of that, and nothing else
 /// does.
 fn unheld(leftover: &Leftover) -> Vec<Diagnostic> {
-    let clusters = leftover.gates.iter().flat_map(|gates| &gates.clusters).filter(|cluster| cluster.enabled);
+    let written = leftover.gates.iter().flat_map(|gates| &gates.clusters);
+    let clusters = written.chain(&leftover.kept).filter(|cluster| cluster.enabled);
     let left = clusters.flat_map(|cluster| &cluster.left).filter(|one| one.code == Some(UNHELD.code));
     distinct(left.cloned())
 }

@@ -288,7 +288,7 @@ pub fn gated_by(text: &str) -> Snapshot {
     let snapshot = together(&[files()]);
     let plan = with(&snapshot, &spec(text), |input| {
         let mut builder = Builder::new(input.snapshot);
-        gate::sync(input, &Templates::new(BTreeMap::new()).unwrap(), &mut builder, gate::Late::Refused)
+        gate::sync_built(input, &Templates::new(BTreeMap::new()).unwrap(), &mut builder, gate::Late::Refused)
             .unwrap();
         builder.finish()
     });
