@@ -75,20 +75,18 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
         return Generated::default();
     }
     let mut builder = Builder::new(input.snapshot);
-    let leftover = match gate::sync(input, templates, &mut builder, gate::Late::Refused) {
+    let late = gate::Late::Refused;
+    let leftover = match gate::sync_built(input, templates, &mut builder, late) {
         Ok(leftover) => leftover,
         // What stops `sync` is for `sync` to say, but that the clusters have another mechanism.
-        Err(error) => {
-            return Generated {
-                findings: other(input, &error).into_iter().collect(),
-                ..Generated::default()
-            };
+        Err(_) => {
+            let found = gate::sync(input, templates, &mut builder, late, &BTreeSet::new());
+            let findings =
+                found.map_or_else(|error| other(input, &error).into_iter().collect(), |all| unheld(&all));
+            return Generated { findings, ..Generated::default() };
         }
     };
     let mut findings = unheld(&leftover);
-    if gate::unbuilt(input, &builder).is_err() {
-        return Generated { findings, ..Generated::default() };
-    }
     let rewritten: BTreeSet<RepoPath> =
         builder.finish().changes.keys().filter(|path| !is_sealed(input, &builder, path)).cloned().collect();
     let stale = stale(input, &rewritten, builder.now());
@@ -101,7 +99,7 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
 /// nobody edited them.
 fn sealed(input: &Input<'_>, templates: &Templates) -> BTreeSet<RepoPath> {
     let mut builder = Builder::new(input.snapshot);
-    if gate::sync(input, templates, &mut builder, gate::Late::Refused).is_err()
+    if gate::sync(input, templates, &mut builder, gate::Late::Refused, &BTreeSet::new()).is_err()
         || refresh(input, &mut builder, &|_| true).is_err()
     {
         return BTreeSet::new();
@@ -153,7 +151,8 @@ fn other(input: &Input<'_>, refused: &Error) -> Option<Diagnostic> {
 /// Finds what no gate holds back although it has a window, or may have one, and what waits for that of another type: what
 /// `sync` says of that, and nothing else does.
 fn unheld(leftover: &Leftover) -> Vec<Diagnostic> {
-    let clusters = leftover.gates.iter().flat_map(|gates| &gates.clusters).filter(|cluster| cluster.enabled);
+    let written = leftover.gates.iter().flat_map(|gates| &gates.clusters);
+    let clusters = written.chain(&leftover.kept).filter(|cluster| cluster.enabled);
     let is_told = |code| [UNHELD.code, WRONG_SIDE.code].map(Some).contains(&code);
     let left = clusters.flat_map(|cluster| &cluster.left).filter(|one| is_told(one.code));
     distinct(left.cloned())

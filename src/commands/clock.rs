@@ -66,8 +66,8 @@ pub fn said(
     };
     said.instant(zone, is_end).map_err(|unreal| match unreal {
         Unreal::Beyond => beyond(option, text),
-        Unreal::Clocks(_) => wrong(
-            format!("{option}: {}", skipped(text, zone)),
+        Unreal::Clocks(clock) => wrong(
+            format!("{option}: {}", skipped(text, clock, zone)),
             "write it with its offset from UTC, such as 2026-10-25T02:30:00+01:00",
         ),
     })

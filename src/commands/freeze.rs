@@ -1,5 +1,7 @@
 //! `freeze` and `stop`.
 
+use std::collections::BTreeSet;
+
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 
@@ -218,6 +220,9 @@ fn without_git(global: &Global, scope: &FreezeScope, reason: &str, output: &Outp
     let clusters = clusters_of(scope, spec, by_hand.beside_spec())?;
     let mut found = Vec::new();
     let mut left = Vec::new();
+    let is_meant = |position: &usize| types.contains(&Some(&*spec.types[*position].name.value));
+    let positions: BTreeSet<usize> = (0..spec.types.len()).filter(is_meant).collect();
+    let mut unheld = by_hand.close_unheld(&positions);
     for (cluster, name) in clusters.iter().flat_map(|cluster| types.iter().map(move |name| (cluster, name))) {
         match by_hand.stop(cluster, *name, reason) {
             Ok(commands) => found.extend(commands),
@@ -226,6 +231,7 @@ fn without_git(global: &Global, scope: &FreezeScope, reason: &str, output: &Outp
             Err(error) => return Err(error),
         }
     }
+    found.extend(clusters.iter().filter_map(|cluster| unheld.remove(cluster)).flatten());
     if found.is_empty() {
         if left.is_empty() {
             let error = Diagnostic::error("no type has a window, so there is nothing to close");

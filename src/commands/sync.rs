@@ -1,8 +1,11 @@
 //! `sync` and `diff`.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply, preview};
@@ -10,14 +13,25 @@ use crate::commands::clock;
 use crate::commands::schedules::sound;
 use crate::commands::spec_edit::{Along, Edited};
 use crate::commands::workspace::Loaded;
-use crate::error::Error;
+use crate::delivery::Model;
+use crate::delivery::fleet::Schedules;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::Plan;
 use crate::plan::command::{SyncOptions, sync};
 use crate::plan::gate::Late;
+use crate::schedule::moment;
 use crate::spec::exceptions::{clean, extend, look};
 use crate::spec::{EVERY, Parsed, Spec};
 use crate::template::Templates;
+use crate::text::some;
+
+/// How far ahead a time is looked for at which windows are open together.
+const A_YEAR: SignedDuration = SignedDuration::from_hours(366 * 24);
+
+/// The most clusters that are named.
+const MOST_NAMES: usize = 8;
 
 /// Arguments of `sync`.
 #[derive(Args, Debug)]
@@ -128,5 +142,47 @@ pub fn plan_of(
 ) -> Result<Plan, Error> {
     let templates = Templates::new(loaded.workspace.overrides())?;
     sound(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
-    sync(&loaded.input(), &templates, options)
+    let mut plan = sync(&loaded.input(), &templates, options)?;
+    let when = when_open(&loaded.spec, &loaded.model, &plan.while_open, clock::now(global)?)?;
+    plan.remarks.extend(when);
+    Ok(plan)
+}
+
+/// Says when the windows of clusters are open together, which a plan has to reach then.
+fn when_open(
+    spec: &Spec,
+    model: &Model,
+    clusters: &BTreeSet<String>,
+    now: Timestamp,
+) -> Result<Option<Diagnostic>, Error> {
+    let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
+    let until = now.checked_add(A_YEAR).unwrap_or(Timestamp::MAX);
+    if clusters.is_empty() {
+        return Ok(None);
+    }
+    let schedules = Schedules::in_git(spec, model, now).map_err(invalid)?;
+    let own: Vec<String> = clusters.iter().cloned().collect();
+    let zone = schedules.zone(spec, &own).unwrap_or(TimeZone::UTC);
+    let names = some(&clusters.iter().map(String::as_str).collect::<Vec<_>>(), MOST_NAMES);
+    let place = Place::file(spec.path.clone());
+    Ok(Some(match schedules.open_together(spec, clusters, now, until) {
+        Some(open) => {
+            let from = if open.open <= now {
+                "now".to_owned()
+            } else {
+                format!("from {}", moment(open.open, &zone))
+            };
+            let until = match open.close == Timestamp::MAX {
+                true => String::new(),
+                false => format!(" until {}", moment(open.close, &zone)),
+            };
+            let text = format!("all windows of {names} are next open together {from}{until}");
+            Diagnostic::note(text).at(place).help("let it reach every cluster in that time")
+        }
+        None => {
+            let text = format!("the windows of {names} are never open together within a year");
+            let help = "let it reach them while most are open\nsuspend first what is closed in the others, and resume it in their windows";
+            Diagnostic::warning(text).at(place).help(help)
+        }
+    }))
 }

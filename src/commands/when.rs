@@ -38,7 +38,8 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let renderer = on_demand(global, output);
     let model = workspace.model(Some(&spec), renderer.as_ref());
     let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
-    let zone = Schedules::new(&spec).map_err(invalid)?.zone().or_else(|| spec.zone());
+    let zone = Schedules::new(&spec).map_err(invalid)?.zone(&spec, &arguments.clusters);
+    let zone = zone.or_else(|| spec.zone());
     let said = |text: &str| clock::said("--at", text, now, zone.as_ref(), false);
     let at = arguments.at.as_deref().map_or(Ok(now), said)?;
     let schedules = Schedules::in_git(&spec, &model, at).map_err(invalid)?;

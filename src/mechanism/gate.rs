@@ -136,8 +136,28 @@ pub struct ClusterGate {
     pub whole: BTreeSet<GateTarget>,
     /// What could have been held back whole, and is not.
     pub left: Vec<Diagnostic>,
-    /// What is `left` since something real-time depends on it, with that.
-    pub needed: BTreeMap<GateTarget, GateTarget>,
+    /// What stands in Git and no gate suspends, although objects of it have a window.
+    pub unheld: BTreeMap<GateTarget, Unheld>,
+}
+
+/// A Flux Kustomization that no gate suspends, although objects of it have a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unheld {
+    /// The positions of the gated types that its objects have, or may have.
+    pub types: BTreeSet<usize>,
+    /// Why no gate suspends it.
+    pub why: WhyUnheld,
+}
+
+/// Why no gate suspends a Flux Kustomization of which objects have a window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhyUnheld {
+    /// This one waits for no window and depends on it.
+    NeededBy(GateTarget),
+    /// Its objects have several types, and nothing divides them.
+    Unsplit,
+    /// A gate can't name it, or can't tell its types.
+    Unreachable,
 }
 
 impl ClusterGate {

@@ -28,7 +28,8 @@ pub(crate) use cron_job::{command_line, shell_line};
 pub use flux_operator::{GROUP as OPERATOR, RESOURCE as PROVIDERS, is_provider, source_of};
 pub use follow::held_name;
 pub use gate::{
-    ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Schedule, Window, Writing, add, join, shown,
+    ClusterGate, Files, GateTarget, Gates, HeldSource, Job, Jobs, Schedule, Unheld, WhyUnheld, Window,
+    Writing, add, join, shown,
 };
 pub use left::{Field, Left, Observed, State};
 pub use source_kind::{HeldId, SourceKind, is_held};

@@ -50,6 +50,8 @@ pub struct Plan {
     pub report: Report,
     /// The clusters that should hear of it and don't, as `remarks` say.
     pub unreached: BTreeSet<String>,
+    /// The clusters that it must reach while their windows are open.
+    pub while_open: BTreeSet<String>,
     /// Whether it may be written beside uncommitted edits of files that it does not change.
     pub is_urgent: bool,
 }

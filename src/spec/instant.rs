@@ -1,7 +1,8 @@
 //! Days and times of the calendar, as freezes, overrides and tables name them.
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 
 use crate::diagnostic::Diagnostic;
 use crate::schedule::{Said, Unreal};
@@ -38,14 +39,16 @@ pub(super) fn instant(
     said.instant(zone, is_end).map_err(|unreal| match unreal {
         Unreal::Beyond => none(),
         Unreal::Clocks(clock) => error(
-            skipped(&clock.strftime("%Y-%m-%dT%H:%M").to_string(), zone),
+            skipped(&clock.strftime("%Y-%m-%dT%H:%M").to_string(), clock, zone),
             "write its offset from UTC behind it, such as +01:00",
         ),
     })
 }
 
-/// Says that a local time is none, or two.
-pub fn skipped(local: &str, zone: &TimeZone) -> String {
+/// Says that a local time is none, or two, with the time as it was said.
+pub fn skipped(local: &str, clock: DateTime, zone: &TimeZone) -> String {
+    let is_twice = matches!(zone.to_ambiguous_timestamp(clock).offset(), AmbiguousOffset::Fold { .. });
+    let comes = if is_twice { "comes twice" } else { "does not come" };
     let zone = zone.iana_name().unwrap_or("UTC");
-    format!("as the clocks in {zone} change, {local} does not come, or comes twice")
+    format!("as the clocks in {zone} change, {local} {comes}")
 }

@@ -252,7 +252,11 @@ impl Reader {
                     "`{}` without quotes is {meaning} to YAML parsers, and {what} must be text",
                     shown(text)
                 ),
-                format!("put it in quotes: \"{}\"", shown(text)),
+                match what {
+                    // None of these is the name of a zone, with quotes or without.
+                    "timeZone" => "give an IANA time zone such as `Europe/Berlin`".to_owned(),
+                    _ => format!("put it in quotes: \"{}\"", shown(text)),
+                },
             );
             return None;
         }

@@ -1,6 +1,6 @@
 //! What an answer must not leave unsaid.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::delivery::fleet::{GateState, Part, Undivided};
 use crate::delivery::{ASSUMED, KEPT_OUT, Stuck, UNBUILT, UNCLOSED};
@@ -80,8 +80,8 @@ const KINDS: [Kind; 35] = [
     (
         "unread-provider",
         |line| line.is_unread,
-        "Flux Operator has read no commit for its provider yet. Nothing of the type is applied until the window opens",
-        "let it wait, or read one now: `gitops-windows override open --cluster NAME` prints the command",
+        "going by Git, Flux Operator has read no commit for its provider yet. Then nothing of the type is applied until the window opens",
+        "ask the cluster with `gitops-windows status`\nor read one now: `gitops-windows override open --cluster NAME` prints the command",
     ),
     (
         "kept-out",
@@ -283,7 +283,7 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(kind, ..)| *kind)
 }
 
-/// Gives the remarks about an answer, each kind once.
+/// Gives the remarks about an answer. What is said of entry points is said once of all clusters of which the same is true.
 pub fn notes(answer: &Answer) -> Vec<Note> {
     let mut notes = Vec::new();
     for (kind, applies, message, help) in KINDS {
@@ -293,14 +293,43 @@ pub fn notes(answer: &Answer) -> Vec<Note> {
         };
         let lines = answer.lines.iter().filter(|line| applies(line));
         let lines: Vec<&Line> = lines.filter(|line| kind != NO_GATE_WANTED || !is_left(line)).collect();
-        let mut clusters: Vec<String> = lines.iter().map(|line| line.cluster.clone()).collect();
-        clusters.dedup();
-        if !clusters.is_empty() {
-            let message = depending(&named(message, &lines, &clusters), &lines);
+        let mut alike: Vec<(Said<'_>, Vec<&[&Line]>)> = Vec::new();
+        for own in lines.chunk_by(|a, b| a.cluster == b.cluster) {
+            let said = if message.contains(ENTRY) { said(own) } else { Said::default() };
+            match alike.iter_mut().find(|(known, _)| *known == said) {
+                Some((_, all)) => all.push(own),
+                None => alike.push((said, vec![own])),
+            }
+        }
+        for (_, all) in alike {
+            let clusters: Vec<String> =
+                all.iter().flat_map(|own| own.first()).map(|line| line.cluster.clone()).collect();
+            let lines = all.concat();
+            let message = depending(&named(message, &lines, clusters.len() > 1), &lines);
             notes.push(Note { kind, clusters, message, help });
         }
     }
     notes
+}
+
+/// The entry points of a cluster of which something is said, and what depends on them.
+type Said<'l> = (BTreeSet<String>, BTreeSet<&'l str>);
+
+/// Returns of which entry points something is said, with what stands for the name of the cluster.
+fn said<'l>(lines: &[&'l Line]) -> Said<'l> {
+    let entries = lines.iter().filter_map(|line| Some(shown(line, entry(line)?, true)));
+    (entries.collect(), lines.iter().filter_map(|line| line.needed_by.as_deref()).collect())
+}
+
+/// Returns the entry point of a line; `None` of one that has no name.
+fn entry(line: &Line) -> Option<&RepoPath> {
+    line.entry.as_ref().filter(|one| !one.is_top())
+}
+
+/// Writes an entry point, with what stands for the name of the cluster where it is one of several.
+fn shown(line: &Line, entry: &RepoPath, is_of_several: bool) -> String {
+    let part = |part| if is_of_several && part == line.cluster { NAME } else { part };
+    entry.segments().map(part).collect::<Vec<_>>().join("/")
 }
 
 /// Puts the name of the first of those that depend on some entry points into a message, and how many others there are.
@@ -316,25 +345,10 @@ fn depending(message: &str, lines: &[&Line]) -> String {
 
 /// Puts the name of the first of some entry points into a message that speaks of them, and how many others there are.
 ///
-/// Folders in which only the name of the cluster differs are told as one, if every one of the clusters has such a folder.
-fn named(message: &str, lines: &[&Line], clusters: &[String]) -> String {
-    let entries =
-        || lines.iter().filter_map(|line| Some((line, line.entry.as_ref().filter(|one| !one.is_top())?)));
-    let alike = |line: &Line, entry: &RepoPath| {
-        let part = |part| if part == line.cluster { NAME } else { part };
-        entry.segments().map(part).collect::<Vec<_>>().join("/")
-    };
-    let mut having: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for (line, entry) in entries() {
-        having.entry(alike(line, entry)).or_default().insert(&line.cluster);
-    }
-    let name = |(line, entry): (&&Line, &RepoPath)| {
-        let alike = alike(line, entry);
-        let is_of_all =
-            clusters.len() > 1 && having.get(&alike).is_some_and(|own| own.len() == clusters.len());
-        clean(if is_of_all { &alike } else { entry.as_str() })
-    };
-    let names: BTreeSet<String> = entries().map(name).collect();
+/// Folders of several clusters, in which only the name of the cluster differs, are told as one.
+fn named(message: &str, lines: &[&Line], is_of_several: bool) -> String {
+    let names = lines.iter().filter_map(|line| Some(clean(&shown(line, entry(line)?, is_of_several))));
+    let names: BTreeSet<String> = names.collect();
     let Some(first) = names.first() else { return message.to_owned() };
     let others = match names.len() {
         1 => String::new(),

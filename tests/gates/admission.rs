@@ -32,6 +32,8 @@ fn the_policies_of_a_cluster_come_and_go_with_the_key() {
     scratch.expect(0, &["sync", "--yes"]);
     scratch.commit();
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "", "a second sync changes something");
+    let check = scratch.run(&["check", "--format", "github", "--fail-on", "note"]);
+    assert!(!check.stdout.contains("GW025"), "{}", check.stdout);
     let text = scratch.text(&format!("{FOLDER}/admission.yaml"));
     let text = text.split_once('\n').unwrap().1;
     let objects = rendered(&scratch, FOLDER);

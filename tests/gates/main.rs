@@ -322,12 +322,17 @@ fn what_does_not_build_changes_no_gate() {
     let said = "warning: apps/north of cluster north does not build, and no gate suspends it";
     assert!(run.stderr.contains(said) && run.stderr.contains("clusters/north/apps.yaml:"), "{run:?}");
 
-    for (file, from, to) in [
-        ("clusters/edge-01/apps/apps-rw/kustomization.yaml", "resources:", "<<<<<<< HEAD\nresources:"),
-        ("clusters/edge-01/apps/apps-rw/kustomization.yaml", "  - ../probe", "  - ../gone"),
-        ("apps/probe/deployment.yaml", "kind: Deployment", "<<<<<<< HEAD\nkind: Deployment"),
-        ("clusters/edge-01/infra/kustomization.yaml", "resources:", "=======\nresources:"),
-        ("clusters/edge-01/flux/apps-rw.yaml", "kind: Kustomization", "<<<<<<< HEAD\nkind: Kustomization"),
+    for (file, from, to, is_known) in [
+        ("clusters/edge-01/apps/apps-rw/kustomization.yaml", "resources:", "<<<<<<< HEAD\nresources:", true),
+        ("clusters/edge-01/apps/apps-rw/kustomization.yaml", "  - ../probe", "  - ../gone", true),
+        ("apps/probe/deployment.yaml", "kind: Deployment", "<<<<<<< HEAD\nkind: Deployment", true),
+        ("clusters/edge-01/infra/kustomization.yaml", "resources:", "=======\nresources:", true),
+        (
+            "clusters/edge-01/flux/apps-rw.yaml",
+            "kind: Kustomization",
+            "<<<<<<< HEAD\nkind: Kustomization",
+            false,
+        ),
     ] {
         let scratch = Scratch::fixture("sample");
         scratch.take(&[&["init", "--yes"][..], &WINDOW].concat());
@@ -338,15 +343,25 @@ fn what_does_not_build_changes_no_gate() {
             .replace(file, from, to)
             .replace("windows.yaml", "namespace: jobs", "namespace: other")
             .commit();
-        let run = scratch.expect(3, &["sync", "--yes"]);
+        if is_known {
+            // The gate holds back just what it did.
+            let told = scratch.expect(0, &["sync", "--yes"]).stderr;
+            assert!(told.contains("mend it; until then its gate goes by the same targets"), "{file}: {told}");
+            let gate = "clusters/edge-01/infra/reconciliation-windows/close-reconciliation-window-patch.yaml";
+            let diff = scratch.git(&["diff", "--no-color", gate]);
+            assert!(diff.contains("+  namespace: other"), "{file}: {diff}");
+            assert!(!diff.contains("+  suspend:") && !diff.contains("apps-rw"), "{file}: {diff}");
+            scratch.git(&["checkout", "--quiet", "."]);
+        }
+        let run = if is_known { scratch.expect(1, &["sync"]) } else { scratch.expect(3, &["sync", "--yes"]) };
         assert!(
-            run.stderr.contains("the targets of the cluster's gate are unknown"),
+            is_known || run.stderr.contains("the targets of the cluster's gate are unknown"),
             "{file}: {}",
             run.stderr
         );
         assert_eq!(scratch.git(&["status", "--short"]), "", "{file}");
         let told = scratch.run(&["check"]);
-        assert!(!(told.stdout + &told.stderr).contains("GW047"), "{file}");
+        assert_eq!((told.stdout + &told.stderr).contains("GW047"), is_known, "{file}");
         scratch.run(&["split", "--all", "--yes"]);
         let changed = scratch.git(&["status", "--short"]);
         assert!(!changed.contains("reconciliation-window"), "{file}: {changed}");
@@ -360,6 +375,49 @@ fn what_does_not_build_changes_no_gate() {
     scratch.commit();
     let run = scratch.run(&["sync"]);
     assert!(run.code != 0 && run.stderr.contains("clusters/edge-01/apps/web does not build"), "{run:?}");
+}
+
+/// A gate that holds back what it did is written; one of which that is not known stays as it stands, and the others go on.
+#[test]
+fn what_does_not_build_stops_the_gate_of_its_cluster_alone() {
+    let scratch = Scratch::fixture("sample");
+    scratch.take(&[&["init", "--yes"][..], &WINDOW].concat());
+    for words in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.take(words);
+    }
+    scratch.write("clusters/edge-02/more/kustomization.yaml", "resources: [nothing.yaml]\n");
+    let flux = scratch.text("clusters/edge-02/flux/apps-rw.yaml");
+    let more =
+        flux.replace("clusters/edge-02/apps/apps-rw", "clusters/edge-02/more").replace("apps-rw", "more");
+    scratch.write("clusters/edge-02/flux/more.yaml", more).commit();
+    let told = scratch.expect(0, &["sync", "--every", "5m", "--now", "2026-11-24T19:03:20Z", "--yes"]).stderr;
+    assert!(
+        told.contains("clusters/edge-02/more of cluster edge-02 does not build, and no gate suspends it"),
+        "{told}"
+    );
+    assert!(told.contains("all windows of edge-01, edge-02 are next open together from Sat 2026-11-28 22:00 Europe/Berlin until"), "{told}");
+    let changed = scratch.git(&["status", "--short"]);
+    for cluster in ["edge-01", "edge-02"] {
+        let patch =
+            format!("clusters/{cluster}/infra/reconciliation-windows/open-reconciliation-window-patch.yaml");
+        assert!(changed.contains(&patch), "{changed}");
+    }
+    scratch.commit();
+
+    // What the gate of one is to hold back can't be read.
+    scratch.replace(
+        "clusters/edge-02/flux/apps-rw.yaml",
+        "kind: Kustomization",
+        "<<<<<<< HEAD\nkind: Kustomization",
+    );
+    scratch.replace("windows.yaml", "open: 0 22 * * SAT", "open: 0 21 * * SAT").commit();
+    let told = scratch.expect(0, &["sync", "--yes"]).stderr;
+    assert!(told.contains("the gate of cluster edge-02 stays as it stands"), "{told}");
+    let changed = scratch.git(&["status", "--short"]);
+    assert!(
+        changed.contains("clusters/edge-01/infra") && !changed.contains("clusters/edge-02/"),
+        "{changed}"
+    );
 }
 
 /// Splits everything and migrates it to what reads a held source, which only an open window allows: what is held already

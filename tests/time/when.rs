@@ -341,8 +341,28 @@ fn a_time_is_said_in_many_ways() {
     let told = ["2026-11-28", "2026-11-28 23:00", "tonight", "tomorrow", "tomorrow 08:00", "now+2h"]
         .map(|at| format!("{at}: {}", of(at)));
     insta::assert_snapshot!(told.join("\n"));
+    // One cluster has windows in one zone, whatever the others have.
+    repository.write("windows.yaml", SPEC);
+    let at = "2026-11-28 23:00";
+    repository.json(&["when", "--at", at, "--cluster", "edge-01", "--format", "json"]);
+    let (_, told) = repository.failure(&["when", "--at", at]);
+    assert!(told.contains("the windows have several"), "{told}");
+    repository.write("windows.yaml", &SPEC.replace("America/New_York", "Europe/Berlin"));
     let (_, told) = repository.failure(&["when", "--at", "2027-03-28 02:30"]);
-    assert!(told.contains("does not come, or comes twice"), "{told}");
+    assert!(told.contains("2027-03-28 02:30 does not come\n"), "{told}");
+}
+
+/// What is said of an entry point is said of the clusters that have it, and no others.
+#[test]
+fn each_cluster_is_told_of_its_own_entry_points() {
+    let repository = Repository::uncommitted_fleet();
+    repository.write("clusters/edge-01/extra.yaml", &flux("extra", "clusters/edge-01/extra"));
+    repository.write("clusters/edge-01/extra/kustomization.yaml", "resources: [../../../apps/nginx]\n");
+    repository.commit("2026-01-05T12:00:00Z");
+    let answer = repository.json(&["when", "--format", "json"]);
+    let notes = answer["notes"].as_array().unwrap().iter().filter(|note| note["kind"] == "not-split");
+    let told: Vec<String> = notes.map(|note| format!("{} {}", note["clusters"], note["message"])).collect();
+    insta::assert_snapshot!(told.join("\n"));
 }
 
 /// What it depends on has to apply a commit first, and may look at its objects for as long as its timeout.

@@ -7,9 +7,12 @@ use crate::{answer, sample};
 
 pub const NOW: [&str; 2] = ["--now", "2026-11-24T19:03:20Z"];
 
-/// The sample with a table, and a label.
+/// The sample, handed over, with a table, and a label.
 pub fn tabled() -> Scratch {
     let scratch = sample();
+    for words in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.take(words);
+    }
     scratch.replace(
         "windows.yaml",
         "gate:\n",

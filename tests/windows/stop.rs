@@ -25,7 +25,7 @@ fn it_carries_nothing_else_and_is_held_up_by_nothing_else() {
     let scratch = tabled();
     scratch.replace("windows.yaml", "open: 0 22 * * SAT", "open: 0 21 * * SAT");
     scratch.replace("windows.yaml", "rules:", "rules:\n  - { kind: Service, type: rt }");
-    scratch.write("apps/web/service.yaml", "kind: [\n");
+    scratch.write("apps/web/web-rw/service.yaml", "kind: [\n");
     let base = format!("{GATE}/open-reconciliation-window-job.yaml");
     let job = scratch.text(&base);
     scratch.write(&base, format!("{job}# by hand\n"));
@@ -96,6 +96,28 @@ fn a_gate_that_nothing_applies_is_named() {
     insta::assert_snapshot!(all);
 }
 
+/// What something earlier depends on and what is not split wait for no gate, so no table stops them.
+#[test]
+fn what_no_gate_holds_is_named_with_what_closes_it() {
+    let scratch = tabled();
+    let flux = scratch.text("clusters/edge-01/flux/apps-rw.yaml");
+    let early = flux.replace("clusters/edge-01/apps/apps-rw", "apps/early").replace("apps-rw", "early");
+    scratch.write("clusters/edge-01/flux/early.yaml", &early);
+    scratch.write("clusters/edge-02/flux/mixed.yaml", early.replace("early", "mixed"));
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: { name: early, namespace: web }\n";
+    let map = secret.replace("Secret", "ConfigMap");
+    scratch.write("apps/early/kustomization.yaml", "resources: [secret.yaml]\n");
+    scratch.write("apps/early/secret.yaml", secret);
+    scratch.write("apps/mixed/kustomization.yaml", "resources: [all.yaml]\n");
+    scratch.write("apps/mixed/all.yaml", format!("{secret}---\n{map}"));
+    let needs = "  prune: true\n  dependsOn:\n    - name: early\n";
+    scratch.replace("clusters/edge-01/flux/apps-rt.yaml", "  prune: true\n", needs);
+    scratch.commit();
+    let by_hand = scratch.expect(0, &["stop", "--without-git", "--reason", "INC-2"]).stdout;
+    let (_, by_hand) = by_hand.split_once("# edge-01, to close what no gate suspends").unwrap();
+    insta::assert_snapshot!(format!("{}\n{by_hand}", told(&scratch, 1, &["stop"])));
+}
+
 /// A pair of CronJobs looks at no table, also where the spec has asked for one since.
 #[test]
 fn a_pair_is_stopped_by_no_commit() {
@@ -137,11 +159,11 @@ fn a_pair_is_stopped_by_no_commit() {
 fn uncommitted_edits_of_other_files_hold_up_no_stop() {
     let scratch = tabled();
     scratch.write("notes.md", "half a thought\n");
-    let web = scratch.text("apps/web/service.yaml");
-    scratch.write("apps/web/service.yaml", format!("{web}# half an edit\n"));
+    let web = scratch.text("apps/web/web-rw/service.yaml");
+    scratch.write("apps/web/web-rw/service.yaml", format!("{web}# half an edit\n"));
     scratch.expect(0, &[&["stop", "--yes"], &NOW[..]].concat());
     assert!(scratch.text(&patch("edge-01", "close")).contains("# frozen"));
-    assert!(scratch.text("apps/web/service.yaml").ends_with("# half an edit\n"));
+    assert!(scratch.text("apps/web/web-rw/service.yaml").ends_with("# half an edit\n"));
     // An edit of what it writes would come along.
     scratch.git(&["checkout", "--quiet", "."]);
     scratch.write("windows.yaml", scratch.text("windows.yaml") + "# a note\n");

@@ -293,7 +293,7 @@ fn gated(files: &Files, text: &str) -> Snapshot {
     let snapshot = together(std::slice::from_ref(files));
     let plan = with(&snapshot, &spec(text), |input| {
         let mut builder = Builder::new(input.snapshot);
-        gate::sync(input, &Templates::new(BTreeMap::new()).unwrap(), &mut builder, gate::Late::Refused)
+        gate::sync_built(input, &Templates::new(BTreeMap::new()).unwrap(), &mut builder, gate::Late::Refused)
             .unwrap();
         builder.finish()
     });

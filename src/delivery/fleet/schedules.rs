@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::delivery::fleet::GateSchedule;
+use crate::delivery::fleet::{GateSchedule, GateTimes};
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::GateTarget;
+use crate::schedule::Interval;
 use crate::spec::Spec;
 
 /// The schedules of a spec: which type waits for which in which cluster.
@@ -69,11 +71,46 @@ impl Schedules {
         if errors.is_empty() { Ok(schedules) } else { Err(errors) }
     }
 
-    /// Returns the zone of all windows; `None` where they have several, or there are none.
-    pub fn zone(&self) -> Option<TimeZone> {
-        let mut zones = self.distinct.iter().flat_map(|schedule| &schedule.zones);
+    /// Returns the zone of all windows of some clusters, or of all clusters where none is named; `None` where they have
+    /// several, or there are none.
+    pub fn zone(&self, spec: &Spec, clusters: &[String]) -> Option<TimeZone> {
+        let positions = match clusters {
+            [] => (0..self.distinct.len()).collect(),
+            clusters => self.of_clusters(spec, clusters.iter()),
+        };
+        let mut zones = positions.iter().flat_map(|position| &self.distinct[*position].zones);
         let first = zones.next()?;
         zones.all(|zone| zone == first).then(|| first.clone())
+    }
+
+    /// Returns the positions of the schedules of all types of some clusters.
+    fn of_clusters<'c>(&self, spec: &Spec, clusters: impl Iterator<Item = &'c String>) -> BTreeSet<usize> {
+        let all = clusters.flat_map(|cluster| spec.types.iter().map(move |one| (cluster, &one.name.value)));
+        all.filter_map(|(cluster, change_type)| self.of(cluster, change_type)).collect()
+    }
+
+    /// Returns the next time from an instant on, no later than `until`, at which all gated types of some clusters are open
+    /// together; `None` where there is none.
+    pub fn open_together(
+        &self,
+        spec: &Spec,
+        clusters: &BTreeSet<String>,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Option<Interval> {
+        let positions = self.of_clusters(spec, clusters.iter());
+        let mut at = from;
+        while at <= until {
+            let all: Vec<GateTimes> =
+                positions.iter().map(|position| self.distinct[*position].times(at)).collect();
+            let closed = all.iter().filter(|times| !times.open).map(|times| times.next_open);
+            let Some(later) = closed.max_by_key(|open| open.unwrap_or(Timestamp::MAX)) else {
+                let close = all.iter().filter_map(|times| times.next_close).min();
+                return Some(Interval { open: at, close: close.unwrap_or(Timestamp::MAX) });
+            };
+            at = later.filter(|later| *later > at)?;
+        }
+        None
     }
 
     /// Gives every distinct schedule; positions in it are what [`Schedules::of`] answers.

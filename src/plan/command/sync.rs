@@ -43,7 +43,7 @@ pub struct SyncOptions {
 ///
 /// # Errors
 ///
-/// When the gate of a cluster would change of which something does not build, when a generated file was
+/// When something does not build of a cluster whose gate can't stay as it stands, when a generated file was
 /// edited by hand, when a value or a list can't be edited in place, and when a
 /// cluster may delete an object that changes sides and nothing else is left to do. Without
 /// `allow_deletion` also when a cluster would delete a Namespace with what is written anew of a gate, and where `late`
@@ -53,12 +53,11 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
     no_unknown_types(input)?;
     layout::check(input)?;
     let mut builder = Builder::new(input.snapshot);
-    let mut leftover = gate::sync(input, templates, &mut builder, late)?;
+    let mut leftover = gate::sync_built(input, templates, &mut builder, late)?;
     if late == Late::Refused {
         leftover
             .refuse_late("merge it while the window is open: `gitops-windows sync --while-open` writes it")?;
     }
-    gate::unbuilt(input, &builder)?;
     let idle = std::mem::take(&mut leftover.idle);
     let mut left = if allow_deletion {
         gate::leave(input, &mut builder, &idle, &leftover.back)?
@@ -78,6 +77,8 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
         builder.put(&path, &schema_text());
     }
     let (mut plan, refused) = refreshed(input, &builder, &left)?;
+    plan.while_open = leftover.late.into_iter().map(|(cluster, _)| cluster).collect();
+    plan.while_open.extend(leftover.tabled);
     plan.commands = leftover.commands;
     plan.remarks.splice(..0, leftover.remarks);
     plan.remarks.extend(refused);

@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{self, GateTarget, Standing, StandingSource};
 use crate::plan::Command;
+use crate::plan::gate::unheld::unheld;
 use crate::repo::FluxKustomization;
 use crate::spec::MechanismName;
 
@@ -94,6 +95,30 @@ impl<'a> ByHand<'a> {
             Some(name) if found.is_empty() => Err(self.nothing(cluster, name)),
             _ => Ok(found),
         }
+    }
+
+    /// Returns by cluster the commands that close what no gate suspends of some types, and those that end that; none of what
+    /// can't be known.
+    pub fn close_unheld(&self, types: &BTreeSet<usize>) -> BTreeMap<String, Vec<Command>> {
+        let suspend = mechanism::of(MechanismName::Suspend);
+        let of = |(cluster, targets): (String, BTreeSet<GateTarget>)| {
+            let standing = Standing { targets, ..Standing::default() };
+            let close = "close what no gate suspends, and what depends on it, until people resume it";
+            let commands = [
+                (close, suspend.stop_now(&standing, "")),
+                (
+                    "end that for what no gate suspends",
+                    suspend.open_now(&Standing::default(), &standing.targets),
+                ),
+            ];
+            let commands = commands.map(|(purpose, words)| Command {
+                cluster: cluster.clone(),
+                purpose: purpose.to_owned(),
+                words,
+            });
+            (cluster, commands.into())
+        };
+        unheld(&self.input, types).into_iter().map(of).collect()
     }
 
     /// Returns what the gates of a cluster hold back as they stand.

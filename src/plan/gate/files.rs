@@ -12,7 +12,7 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, ownership_for, with_header};
 use crate::plan::gate::point::Pointed;
 use crate::plan::gate::target::waits_for_held;
-use crate::plan::gate::{Late, adopted, alerts, carrier, gates, gates_apart, point, renamed};
+use crate::plan::gate::{Late, adopted, alerts, apart_without, carrier, gates_without, point, renamed};
 use crate::proof::Readers;
 use crate::spec::MechanismName;
 use crate::template::Templates;
@@ -29,12 +29,16 @@ pub struct Leftover {
     pub turned: Vec<Diagnostic>,
     /// Those of them about what must not reach a cluster while its window is closed, with that.
     pub late: Vec<(String, Diagnostic)>,
+    /// The clusters of which CronJobs begin to look at a table, and don't resume what those before have suspended.
+    pub tabled: BTreeSet<String>,
     /// By cluster, what leaves a held source, with the name of the source that it reads again.
     pub back: BTreeMap<String, Readers>,
     /// The clusters of which a gate would hold back nothing.
     pub idle: BTreeSet<String>,
     /// The gates that were written; `None` where the spec wants none.
     pub gates: Option<Gates>,
+    /// Those that stay as they stand, as not all of their clusters builds.
+    pub kept: Vec<ClusterGate>,
 }
 
 impl Leftover {
@@ -64,7 +68,8 @@ impl Leftover {
 ///
 /// Files that the tool wrote are written anew; of files that were there before, single values are
 /// edited where what a cluster gets differs from what the spec says. `late` says whether Flux Kustomizations may leave held
-/// sources that the gates no longer move; where that is left for later, so are the gates of those clusters.
+/// sources that the gates no longer move; where that is left for later, so are the gates of those clusters. The gates of the
+/// clusters in `without` stay as they stand.
 ///
 /// # Errors
 ///
@@ -74,10 +79,13 @@ pub fn sync(
     templates: &Templates,
     builder: &mut Builder<'_>,
     late: Late,
+    without: &BTreeSet<String>,
 ) -> Result<Leftover, Error> {
     let mut leftover = Leftover::default();
-    let found =
-        if late == Late::Left { possible(input, templates, builder, &mut leftover)? } else { gates(input)? };
+    let found = match late {
+        Late::Left => possible(input, templates, builder, &mut leftover, without)?,
+        Late::Refused | Late::Written => gates_without(input, without)?,
+    };
     let Some(gates) = found else {
         let mut pointed = Pointed::default();
         if late == Late::Written {
@@ -115,7 +123,10 @@ pub fn sync(
                 .help("choose other folders for `gate` and `clusterGate` under `layout`\nremove the old gate in the same commit\nor remove `every`"),
         ));
     }
-    leftover.remarks.extend(suspended_by_others(input, &gates));
+    if let Some((told, clusters)) = suspended_by_others(input, &gates) {
+        leftover.remarks.push(told);
+        leftover.tabled = clusters;
+    }
     let writing = Writing { spec: input.spec, templates, gates: &gates, has_adopted_base };
     if !has_adopted_base {
         mechanism.base(&writing, &mut wanted)?;
@@ -158,8 +169,9 @@ fn possible(
     templates: &Templates,
     builder: &Builder<'_>,
     leftover: &mut Leftover,
+    without: &BTreeSet<String>,
 ) -> Result<Option<Gates>, Error> {
-    let Some((gates, mut refused)) = gates_apart(input)? else { return Ok(None) };
+    let Some((gates, mut refused)) = apart_without(input, without)? else { return Ok(None) };
     for gate in &gates.clusters {
         if let Some((target, held)) = point::astray(input, &gate.cluster, &gate.sources).first() {
             refused.insert(gate.cluster.clone(), point::waits(input, &gate.cluster, target, held));
@@ -205,7 +217,7 @@ fn is_written(builder: &Builder<'_>, path: &RepoPath, body: &str) -> bool {
 }
 
 /// Says what may be suspended as CronJobs begin to look at a table: they resume only what they have suspended.
-fn suspended_by_others(input: &Input<'_>, gates: &Gates) -> Option<Diagnostic> {
+fn suspended_by_others(input: &Input<'_>, gates: &Gates) -> Option<(Diagnostic, BTreeSet<String>)> {
     let is_suspend = input.spec.gate.mechanism == MechanismName::Suspend;
     let table = input.spec.gate.table.as_ref().filter(|_| is_suspend)?;
     let of_cluster = |cluster: &ClusterGate| {
@@ -215,14 +227,17 @@ fn suspended_by_others(input: &Input<'_>, gates: &Gates) -> Option<Diagnostic> {
         };
         cluster.held().iter().filter(by_others).cloned().collect::<Vec<_>>()
     };
+    let clusters = gates.clusters.iter().filter(|cluster| !of_cluster(cluster).is_empty());
+    let clusters: BTreeSet<String> = clusters.map(|cluster| cluster.cluster.clone()).collect();
     let held: BTreeSet<GateTarget> = gates.clusters.iter().flat_map(of_cluster).collect();
     if held.is_empty() {
         return None;
     }
-    Some(Diagnostic::warning(mechanism::RESUME_OWN).at(table.place.clone()).help(format!(
+    let told = Diagnostic::warning(mechanism::RESUME_OWN).at(table.place.clone()).help(format!(
         "let this reach the clusters while the windows are open\nresume by hand all that is suspended then: {}",
         shown(&held, input.spec)
-    )))
+    ));
+    Some((told, clusters))
 }
 
 /// Says that a cluster has nothing to hold back.

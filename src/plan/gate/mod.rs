@@ -24,6 +24,7 @@ mod stranded;
 mod tables;
 mod target;
 mod unbuilt;
+mod unheld;
 mod upkeep;
 mod verify;
 mod whole;
@@ -42,7 +43,7 @@ pub use stranded::stranded;
 pub use tables::{Retimed, retime};
 pub use target::{OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
-pub use unbuilt::{unbuilt, unbuilt_held};
+pub use unbuilt::{sync_built, unbuilt_held};
 pub use upkeep::{follow, follow_late, opened, released, sync_verified};
 pub use verify::verify;
 
@@ -78,8 +79,23 @@ pub enum Late {
 ///
 /// When the mechanism can't do what a window says, or a gate can't call a Flux Kustomization.
 pub fn gates(input: &Input<'_>) -> Result<Option<Gates>, Error> {
-    let Some((gates, refused)) = gates_apart(input)? else { return Ok(None) };
+    gates_without(input, &BTreeSet::new())
+}
+
+/// As [`gates`], without those of some clusters.
+fn gates_without(input: &Input<'_>, without: &BTreeSet<String>) -> Result<Option<Gates>, Error> {
+    let Some((gates, refused)) = apart_without(input, without)? else { return Ok(None) };
     refused.into_values().next().map_or(Ok(Some(gates)), Err)
+}
+
+/// As [`gates_apart`], without those of some clusters.
+fn apart_without(input: &Input<'_>, without: &BTreeSet<String>) -> Result<Option<Apart>, Error> {
+    let Some((Gates { base, jobs, mut clusters, .. }, mut refused)) = gates_apart(input)? else {
+        return Ok(None);
+    };
+    clusters.retain(|gate| !without.contains(&gate.cluster));
+    refused.retain(|cluster, _| !without.contains(cluster));
+    Ok(Some((Gates::new(base, jobs, clusters), refused)))
 }
 
 /// The gates of a spec, and by cluster why the others can't have one.
@@ -160,7 +176,7 @@ fn cluster_gate(
     let tables = jobs.tables.remove(cluster).unwrap_or_default();
     let windows = jobs.windows.remove(cluster).unwrap_or_default();
     let sources = held::sources(input, cluster, &targets, &switched_on, &jobs.all)?;
-    let (cluster, held, left, needed) = (cluster.to_owned(), whole.all(), whole.left, whole.needed);
+    let (cluster, held, left, unheld) = (cluster.to_owned(), whole.all(), whole.left, whole.unheld);
     let mut gate = ClusterGate {
         cluster,
         folder,
@@ -174,7 +190,7 @@ fn cluster_gate(
         sources,
         whole: held,
         left,
-        needed,
+        unheld,
     };
     // kubectl and flux refuse a command without a name, and another cluster's are none of this one.
     if !gate.is_idle() && !input.spec.gate.mechanism.holds_sources() {

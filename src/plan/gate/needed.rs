@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::Input;
-use crate::mechanism::GateTarget;
+use crate::mechanism::{GateTarget, Unheld, WhyUnheld};
 use crate::plan::gate::gates_apart;
 
 /// By cluster, the Flux Kustomizations whose objects all have a window and that no gate suspends, each with the real-time
@@ -13,5 +13,10 @@ pub type Needed = BTreeMap<String, BTreeMap<GateTarget, GateTarget>>;
 /// Returns them; none of clusters that can't have a gate.
 pub fn needed(input: &Input<'_>) -> Needed {
     let Ok(Some((gates, _))) = gates_apart(input) else { return Needed::new() };
-    gates.clusters.into_iter().map(|cluster| (cluster.cluster, cluster.needed)).collect()
+    let of = |(target, unheld): (GateTarget, Unheld)| match unheld.why {
+        WhyUnheld::NeededBy(by) => Some((target, by)),
+        WhyUnheld::Unsplit | WhyUnheld::Unreachable => None,
+    };
+    let all = gates.clusters.into_iter();
+    all.map(|cluster| (cluster.cluster, cluster.unheld.into_iter().filter_map(of).collect())).collect()
 }

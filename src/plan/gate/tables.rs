@@ -16,6 +16,7 @@ use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::plan::gate::files::{conflict, unmerged};
 use crate::plan::gate::gates_apart;
 use crate::plan::gate::held::of_file;
+use crate::plan::gate::unheld;
 use crate::plan::problem::Problem;
 use crate::repo::File;
 use crate::repo::flux::is_yaml;
@@ -98,6 +99,15 @@ pub fn retime<'a>(input: &Input<'a>, before: &Spec) -> Result<Retimed<'a>, Error
     }
     let after = found.builder.now().clone();
     let model = input.again(&after);
+    let own_gate = |cluster: &str| gates.as_ref().and_then(|(gates, _)| gates.of(cluster));
+    for cluster in input.spec.clusters.keys().filter(|cluster| is_closing(input, before, cluster)) {
+        let Some(own) = own_gate(cluster) else { continue };
+        let remarks = unheld::remarks(input, &model, own, &concerned(input.spec, before, cluster));
+        if !remarks.is_empty() {
+            found.unreached.insert(cluster.clone());
+        }
+        found.remarks.extend(remarks);
+    }
     for (cluster, tables) in wanted {
         let jobs = model.closings.of(cluster);
         let why = tables.iter().find_map(|table| unheard(jobs, table));
@@ -106,8 +116,7 @@ pub fn retime<'a>(input: &Input<'a>, before: &Spec) -> Result<Retimed<'a>, Error
             found.miss(input, before, cluster, Error::new(ErrorKind::Unsafe, why));
             continue;
         }
-        let own = gates.as_ref().and_then(|(gates, _)| gates.of(cluster));
-        if let Some(own) = own.filter(|_| is_closing(input, before, cluster)) {
+        if let Some(own) = own_gate(cluster).filter(|_| is_closing(input, before, cluster)) {
             let types = concerned(input.spec, before, cluster);
             let is_off = !own.enabled
                 && types.iter().any(|one| own.targets.get(one).is_some_and(|own| !own.is_empty()));

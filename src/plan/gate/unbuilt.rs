@@ -1,64 +1,168 @@
 //! What does not build tells nothing of what a gate is to hold back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Input;
 use crate::delivery::{EntryPoint, Role};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::GateTarget;
+use crate::mechanism::{self, ClusterGate, GateTarget, Gates};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
+use crate::plan::gate::{self, Late, Leftover};
 use crate::plan::problem::is_remote;
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::manifests;
 use crate::repo::{Kustomization, Reference};
+use crate::template::Templates;
 
 /// Why something must be mended before a gate changes.
 const UNKNOWN: &str = "until then the targets of the cluster's gate are unknown";
 
-/// Makes sure that no gate changes of a cluster of which something does not build.
+/// What is said of each thing that does not build.
+const BROKEN: &str = " does not build";
+
+/// By cluster, what of it does not build.
+type Broken = BTreeMap<String, Vec<Diagnostic>>;
+
+/// As [`sync`](gate::sync), and leaves the gates as they stand of clusters of which something does not build.
 ///
-/// Without what it holds back a gate would be written anew, and the jobs in the cluster would open what
-/// should wait, or act on what is not there. What needs the network to build says the same each time, so it
-/// changes no gate.
+/// Without what it holds back a gate would be written anew, and the jobs in the cluster would open what should wait, or act
+/// on what is not there. A gate that goes on holding back just what it does may change otherwise. What needs the network to
+/// build says the same each time, so it changes no gate.
+///
+/// # Errors
+///
+/// Those of [`sync`](gate::sync); also when no gate is left to write, or one that stays builds upon a base that would change:
+/// each entry point that does not build, once.
+pub fn sync_built(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    late: Late,
+) -> Result<Leftover, Error> {
+    let mut all = builder.clone();
+    let mut leftover = gate::sync(input, templates, &mut all, late, &BTreeSet::new())?;
+    let (broken, goes_on) = unbuilt(input, &all, leftover.gates.as_ref())?;
+    leftover.remarks.extend(goes_on);
+    if broken.is_empty() {
+        *builder = all;
+        return Ok(leftover);
+    }
+    let all_gates = leftover.gates.map(|gates| gates.clusters).unwrap_or_default();
+    let without: BTreeSet<String> = broken.keys().cloned().collect();
+    let mut others = builder.clone();
+    let mut leftover = gate::sync(input, templates, &mut others, late, &without)?;
+    let is_left = others.finish().changes.is_empty();
+    let (refused, goes_on) = unbuilt(input, &others, leftover.gates.as_ref())?;
+    leftover.remarks.extend(goes_on);
+    if is_left || !refused.is_empty() {
+        return refuse(broken);
+    }
+    let kept = all_gates.into_iter().filter(|gate| broken.contains_key(&gate.cluster));
+    leftover.kept = kept.collect();
+    for (cluster, why) in broken {
+        let text = format!("the gate of cluster {cluster} stays as it stands, since not all of it builds");
+        leftover.remarks.push(Diagnostic::warning(text).at(Place::file(input.spec.path.clone())));
+        let why = why.into_iter().map(|why| Diagnostic { severity: Severity::Warning, ..why });
+        leftover.remarks.extend(why);
+    }
+    *builder = others;
+    Ok(leftover)
+}
+
+/// Returns what does not build of clusters whose gates change, and would hold back something else than they do; and what to
+/// say of the others whose gates change.
+fn unbuilt(
+    input: &Input<'_>,
+    builder: &Builder<'_>,
+    gates: Option<&Gates>,
+) -> Result<(Broken, Vec<Diagnostic>), Error> {
+    let mut found = unbuilt_of(input, builder, &|_, _| true)?;
+    let mut goes_on = Vec::new();
+    found.retain(|cluster, why| {
+        let gate = gates.and_then(|gates| gates.of(cluster));
+        let Some(gate) = gate.filter(|gate| holds_the_same(input, gate)) else { return true };
+        // Of what no gate holds that is said already.
+        let subject =
+            |one: &Diagnostic| one.message.split_once(BROKEN).map(|(subject, _)| subject.to_owned());
+        let known: BTreeSet<Option<String>> = gate.left.iter().map(subject).collect();
+        let new = why.iter().filter(|one| subject(one).is_none() || !known.contains(&subject(one)));
+        goes_on.extend(new.map(|why| {
+            let told = Diagnostic { severity: Severity::Warning, ..why.clone() };
+            told.help("mend it; until then its gate goes by the same targets")
+        }));
+        false
+    });
+    Ok((found, goes_on))
+}
+
+/// Tells whether a gate that stands holds back by each type just what it is to hold back, as its own folder says.
+fn holds_the_same(input: &Input<'_>, gate: &ClusterGate) -> bool {
+    if !input.model.graph.has(&gate.folder) {
+        return false;
+    }
+    let jobs = input.jobs_of(&gate.cluster, &gate.folder);
+    let mut held: BTreeMap<usize, BTreeSet<&GateTarget>> = BTreeMap::new();
+    for job in jobs.iter().filter(|job| job.action.holds()) {
+        let Some(position) = mechanism::of(job.mechanism).type_of(input.spec, &job.name) else {
+            return false;
+        };
+        // One that the spec switches off or on knows what it is to hold back otherwise.
+        if job.is_running != gate.switched_on.contains(&position) {
+            return false;
+        }
+        held.entry(position).or_default().extend(&job.targets);
+    }
+    let wanted = gate.switched_on.iter().all(|position| held.contains_key(position));
+    wanted
+        && held.iter().all(|(position, held)| {
+            gate.targets.get(position).is_some_and(|wanted| held.iter().copied().eq(wanted))
+        })
+}
+
+/// Makes sure that no gate changes of a cluster of which something does not build that the gates hold back so far: what they
+/// never held takes nothing from them.
 ///
 /// # Errors
 ///
 /// When one would: each entry point that does not build, once.
-pub fn unbuilt(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
-    unbuilt_of(input, builder, &|_, _| true)
-}
-
-/// As [`unbuilt`], of what the gates hold back so far: what they never held takes nothing from them.
-///
-/// # Errors
-///
-/// As [`unbuilt`].
 pub fn unbuilt_held(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Error> {
     let closings = &input.model.closings;
-    unbuilt_of(input, builder, &|entry, cluster| {
+    let broken = unbuilt_of(input, builder, &|entry, cluster| {
         let mut own = input.model.flux_in(entry, cluster);
         own.any(|flux| closings.running(cluster, &GateTarget::of(input, flux)).is_some())
-    })
+    })?;
+    if broken.is_empty() { Ok(()) } else { refuse(broken) }
+}
+
+/// Tells of all that does not build, each once.
+fn refuse<T>(broken: Broken) -> Result<T, Error> {
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for one in broken.into_values().flatten() {
+        if !diagnostics.iter().any(|other| other.place == one.place) {
+            diagnostics.push(one);
+        }
+    }
+    Err(Error { kind: ErrorKind::Invalid, diagnostics })
 }
 
 fn unbuilt_of(
     input: &Input<'_>,
     builder: &Builder<'_>,
     is_meant: &dyn Fn(&EntryPoint, &str) -> bool,
-) -> Result<(), Error> {
+) -> Result<Broken, Error> {
     let base = input.spec.gate_base()?;
     let changes = builder.finish().changes;
-    if changes.is_empty() {
-        return Ok(());
-    }
-    let mut broken: Vec<Diagnostic> = Vec::new();
+    let mut found = Broken::new();
     for cluster in input.spec.clusters.keys() {
         let own = input.spec.gate_folder(cluster)?;
-        if !changes.keys().any(|path| path.is_within(&own) || path.is_within(&base)) {
+        let stands = || input.snapshot.is_dir(&own);
+        let is_changed = |path: &RepoPath| path.is_within(&own) || path.is_within(&base) && stands();
+        if !changes.keys().any(is_changed) {
             continue;
         }
+        let mut broken: Vec<Diagnostic> = Vec::new();
         for entry in input.model.entries_of(cluster).filter(|entry| is_meant(entry, cluster)) {
             let Some(diagnostic) = reason(input, entry, cluster) else { continue };
             if !broken.iter().any(|other| other.place == diagnostic.place) {
@@ -66,8 +170,11 @@ fn unbuilt_of(
             }
         }
         broken.extend(unread(input, cluster));
+        if !broken.is_empty() {
+            found.insert(cluster.clone(), broken);
+        }
     }
-    if broken.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: broken }) }
+    Ok(found)
 }
 
 fn reason(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Option<Diagnostic> {

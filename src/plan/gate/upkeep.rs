@@ -30,7 +30,7 @@ pub fn sync_verified(
 
 /// As [`sync_verified`], and leaves it to the caller what becomes of what must wait for a window.
 fn sync_late(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
-    let leftover = sync(input, templates, builder, Late::Refused)?;
+    let leftover = sync(input, templates, builder, Late::Refused, &BTreeSet::new())?;
     verify(input, leftover.gates.as_ref(), builder)?;
     Ok(leftover)
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::{EntryPoint, Holds, Role};
 use crate::delivery::{Input, Sides, Typed, TypedError, parent};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::mechanism::{GateTarget, shown};
+use crate::mechanism::{GateTarget, Unheld, WhyUnheld, shown};
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
 use crate::plan::gate::mixed::{self, Standing};
@@ -30,8 +30,8 @@ pub struct Whole {
     pub left: Vec<Diagnostic>,
     /// What is held back although objects of another type are in it.
     pub mixed: Vec<Diagnostic>,
-    /// What is left since something that does not wait depends on it, with that.
-    pub needed: BTreeMap<GateTarget, GateTarget>,
+    /// What stands in Git and is not held back, although objects of it have a window.
+    pub unheld: BTreeMap<GateTarget, Unheld>,
 }
 
 impl Whole {
@@ -50,6 +50,10 @@ impl Whole {
         standing: &Standing<'_>,
     ) -> Whole {
         let mut whole = Whole::default();
+        let gated = |types: Vec<usize>| -> BTreeSet<usize> {
+            types.into_iter().filter(|position| !input.spec.types[*position].is_real_time()).collect()
+        };
+        let all_gated = || gated((0..input.spec.types.len()).collect());
         let managed = is_managed(input, cluster);
         let mut holds: Option<Holds<'_>> = None;
         let mine = |entry: &&EntryPoint| {
@@ -66,12 +70,17 @@ impl Whole {
             let typed = match typed(input, entry, cluster) {
                 Ok(Some(typed)) => lone.settle(&entry.path, typed),
                 Ok(None) => {
+                    whole.leave_open(input, entry, cluster, all_gated(), WhyUnheld::Unreachable);
                     whole.left.push(apart(input, entry, cluster));
                     continue;
                 }
                 Err(TypedError::Classify(_)) => continue,
                 Err(_) if input.model.is_suspended(&entry.path, cluster) => continue,
                 Err(error) => {
+                    // What does not build changes nothing; what needs the network, Flux builds.
+                    if error.unbuilt().is_some_and(is_remote) {
+                        whole.leave_open(input, entry, cluster, all_gated(), WhyUnheld::Unreachable);
+                    }
                     let holds = holds
                         .get_or_insert_with(|| Holds::with(input.model, Some(input.spec), sides.clone()));
                     whole.left.extend(unknown(input, entry, cluster, &error, holds));
@@ -96,6 +105,9 @@ impl Whole {
                 whole.entries.insert(entry.path.clone(), held);
                 continue;
             }
+            if present.len() > 1 {
+                whole.leave_open(input, entry, cluster, gated(present.clone()), WhyUnheld::Unsplit);
+            }
             if present.len() > 1 && is_held_alone(input, entry, cluster) {
                 whole.left.push(mixed(input, entry, cluster));
             }
@@ -103,6 +115,7 @@ impl Whole {
                 && !input.spec.types[*only].is_real_time()
             {
                 if let Some(outside) = out_of_reach(input, entry, cluster) {
+                    whole.leave_open(input, entry, cluster, gated(present), WhyUnheld::Unreachable);
                     whole.left.push(unheld("no gate", &format!(" of cluster {cluster}"), &outside));
                     continue;
                 }
@@ -148,6 +161,23 @@ impl Whole {
         self.entries.values().flat_map(|(_, targets)| targets).cloned().collect()
     }
 
+    /// Notes that what stands in Git of an entry point waits for no window, although objects of these types are in it.
+    fn leave_open(
+        &mut self,
+        input: &Input<'_>,
+        entry: &EntryPoint,
+        cluster: &str,
+        types: BTreeSet<usize>,
+        why: WhyUnheld,
+    ) {
+        if types.is_empty() {
+            return;
+        }
+        let own = input.model.flux_in(entry, cluster).filter(|flux| !flux.is_suspended());
+        let of = |flux| (GateTarget::of(input, flux), Unheld { types: types.clone(), why: why.clone() });
+        self.unheld.extend(own.map(of));
+    }
+
     fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str, carrier: Option<&RepoPath>) {
         let mut of_cluster: Vec<&FluxKustomization> = input.model.flux_of_cluster(cluster).collect();
         if !input.spec.gate.mechanism.stops_dependants() {
@@ -171,9 +201,15 @@ impl Whole {
             });
             let Some((flux, (needed, place))) = found else { return };
             let let_go = self.entries.extract_if(.., |_, (_, targets)| targets.contains(&needed));
-            self.let_go.extend(let_go.map(|(path, _)| path));
             let dependant = GateTarget::of(input, flux);
-            self.needed.insert(needed.clone(), dependant.clone());
+            for (path, (position, targets)) in let_go {
+                self.let_go.insert(path);
+                let unheld = |target: GateTarget| {
+                    let why = WhyUnheld::NeededBy(dependant.clone());
+                    (target, Unheld { types: BTreeSet::from([position]), why })
+                };
+                self.unheld.extend(targets.into_iter().map(unheld));
+            }
             let (needed, dependant) = (needed.shown(input.spec), dependant.shown(input.spec));
             let is_real_time = flux.path.as_ref().is_none_or(|path| {
                 let side = sides.get(path).map(|(_, position)| input.spec.types[*position].is_real_time());
@@ -281,7 +317,7 @@ const UNKNOWN: &str = "GW067";
 
 /// Says that it is not known whether a gate should hold back an entry point.
 ///
-/// While something is [broken](crate::plan::gate::unbuilt) no gate of its cluster is written anew. What needs the network keeps
+/// While something is [broken](crate::plan::gate::sync_built) no gate of its cluster is written anew. What needs the network keeps
 /// no gate from that, and is not in it.
 fn unknown(
     input: &Input<'_>,

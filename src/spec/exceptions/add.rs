@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::schedule::{Interval, Length, moment};
 use crate::spec::edited::edited;
 use crate::spec::exceptions::taken::taken;
-use crate::spec::exceptions::times::{Zone, is_ahead, run_after, run_before};
+use crate::spec::exceptions::times::{Zone, is_ahead, is_not_over, run_after, run_before};
 use crate::spec::exceptions::{About, needed_table, usage};
 use crate::spec::instant::instant;
 use crate::spec::windows::{gated, set_names, unknown_type};
@@ -112,6 +112,9 @@ pub fn add_freeze(
     let (begin, end) = (|at| run_before(table, at), |at| run_after(table, at));
     let from = zone.written(new.from.as_deref().unwrap_or("now"), now, begin);
     let to = zone.written(new.to.as_deref().unwrap_or(FOREVER), now, end);
+    let told = new.time_zone.clone().unwrap_or_else(|| spec.told_zone());
+    let what = format!("freeze `{}`", new.name);
+    is_not_over(&what, &to, &zone, &told, now)?;
     let path = [Key::from("freezes"), Key::from(new.name.as_str())];
     let (after, mut parsed) = edited(spec, text, |editor| {
         let below = |name: &str| -> Vec<Key> { path.iter().cloned().chain([Key::from(name)]).collect() };
@@ -127,8 +130,6 @@ pub fn add_freeze(
         new.about.write(editor, &path)
     })?;
     if let Some(freeze) = named(&parsed.spec, &new.name) {
-        let what = format!("freeze `{}`", new.name);
-        let told = new.time_zone.clone().unwrap_or_else(|| spec.told_zone());
         is_ahead(&what, freeze.interval, new.from.is_some(), &told, now)?;
         let taken = taken(&parsed.spec, freeze, &told, now);
         parsed.warnings.extend(taken);
@@ -178,6 +179,8 @@ pub fn add_override(
             zone.text(end(begins + SignedDuration::from_mins(i64::from(length.minutes()))))
         }
     };
+    let told = new.time_zone.clone().unwrap_or_else(|| spec.told_zone());
+    is_not_over("the override", &until, &zone, &told, now)?;
     let mut lines: Vec<String> = Vec::new();
     let mut line = |key: &str, value: &str| lines.push(format!("{key}: {}", quote(value)));
     if let Some(name) = new.about.clusters.first() {
@@ -201,7 +204,6 @@ pub fn add_override(
         edited(spec, text, |editor| editor.append_raw_item(&[Key::from("overrides")], &lines.join("\n")))?;
     if let Some(given) = parsed.spec.overrides.last() {
         let interval = given.interval;
-        let told = new.time_zone.clone().unwrap_or_else(|| spec.told_zone());
         is_ahead("the override", interval, new.from.is_some(), &told, now)?;
         let bounds = table.bounds;
         if interval.clip(bounds.open, bounds.close) != Some(interval) {

@@ -57,7 +57,7 @@ pub fn table_steps(spec: &Spec, now: Timestamp) -> String {
     };
     let edit = if spec.gate.mechanism == MechanismName::FluxOperator {
         format!(
-            "choose `mechanism: follow`, `every: 5m` and `through: {day}` under `gate` in {path}\nrun `gitops-windows sync`"
+            "choose `mechanism: suspend`, `every: 5m` and `through: {day}` under `gate` in {path}\nrun `gitops-windows sync --while-open`, and merge it while the windows are open"
         )
     } else {
         format!("run `gitops-windows sync --every 5m`: that gives the gate a table to {day}")

@@ -60,6 +60,9 @@ pub fn remove_override(spec: &Spec, text: &str, which: &Which) -> Result<(String
             && from.is_none_or(|from| given.interval.open == from)
     };
     let found: Vec<usize> = (0..spec.overrides.len()).filter(|at| is_it(&spec.overrides[*at])).collect();
+    // As the list tells it.
+    let zone = Zone::told(spec);
+    let name = zone.name();
     let told = |given: &Override| {
         let from = zone.text(given.interval.open);
         format!("{} of {} from {from}", given.type_name.value, words(&given.clusters))
@@ -69,7 +72,7 @@ pub fn remove_override(spec: &Spec, text: &str, which: &Which) -> Result<(String
             let known: Vec<String> = spec.overrides.iter().map(|given| told(given)).collect();
             let help = match &known[..] {
                 [] => format!("{} has none", spec.path),
-                known => format!("{} has {}", spec.path, known.join("; ")),
+                known => format!("{} has {} ({name})", spec.path, known.join("; ")),
             };
             Err(usage("there is no such override", help))
         }
@@ -77,7 +80,7 @@ pub fn remove_override(spec: &Spec, text: &str, which: &Which) -> Result<(String
         _ if from.is_some() => edited(spec, text, |editor| take(editor, &[], &found)),
         _ => {
             let known: Vec<String> = found.iter().map(|at| told(&spec.overrides[*at])).collect();
-            let message = format!("{} overrides are meant: {}", known.len(), known.join("; "));
+            let message = format!("{} overrides are meant: {} ({name})", known.len(), known.join("; "));
             Err(usage(message, "name one with --type, or with --from and the time as it stands here"))
         }
     }

@@ -42,6 +42,16 @@ impl Zone {
         Ok(Zone { zone: TimeZone::UTC, written: Some("UTC".to_owned()) })
     }
 
+    /// Returns the zone in which a spec's times are told.
+    pub(super) fn told(spec: &Spec) -> Zone {
+        Zone { zone: spec.told_zone(), written: None }
+    }
+
+    /// Returns its name.
+    pub(super) fn name(&self) -> &str {
+        self.zone.iana_name().unwrap_or("UTC")
+    }
+
     /// Writes as the spec does what somebody said at `now`; what counts from `now` moves to a run of the gate's jobs, and
     /// what a spec can have stays as it is.
     pub(super) fn written(&self, text: &str, now: Timestamp, run: impl Fn(Timestamp) -> Timestamp) -> String {
@@ -96,6 +106,27 @@ pub(super) fn run_after(table: &TableDef, at: Timestamp) -> Timestamp {
     if before == at { at } else { Timestamp::from_second(before.as_second() + tick).unwrap_or(at) }
 }
 
+/// Makes sure that an end is not over, in the words of the spec; what else is wrong with it is for whoever reads that.
+pub(super) fn is_not_over(
+    what: &str,
+    end: &str,
+    zone: &Zone,
+    told: &TimeZone,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let end = Said::written(end).and_then(|said| said.instant(&zone.zone, true).ok());
+    end.map_or(Ok(()), |end| before(what, end, told, now))
+}
+
+/// Makes sure that an end lies ahead.
+fn before(what: &str, end: Timestamp, zone: &TimeZone, now: Timestamp) -> Result<(), Error> {
+    if end > now {
+        return Ok(());
+    }
+    let message = format!("{what} would end on {}, which is over", moment(end, zone));
+    Err(usage(message, format!("give it an end after {}", moment(now, zone))))
+}
+
 /// Makes sure that a time is not over, and did not begin on a day before today, which is a mistake of the year mostly.
 pub(super) fn is_ahead(
     what: &str,
@@ -105,10 +136,7 @@ pub(super) fn is_ahead(
     now: Timestamp,
 ) -> Result<(), Error> {
     let told = |at: Timestamp| moment(at, zone);
-    if interval.close <= now {
-        let message = format!("{what} would end on {}, which is over", told(interval.close));
-        return Err(usage(message, format!("give it an end after {}", told(now))));
-    }
+    before(what, interval.close, zone, now)?;
     let day = |at: Timestamp| at.to_zoned(zone.clone()).date();
     if is_from_given && day(interval.open) < day(now) {
         let message = format!("{what} would have begun on {}, before today", told(interval.open));

@@ -83,6 +83,14 @@ fn unknown_window(spec: &Spec, name: &str) -> Error {
 
 /// Says that a spec has no such cluster, and which was probably meant.
 pub(crate) fn unknown_cluster(spec: &Spec, name: &str) -> Error {
+    if spec.ungated.contains_key(name) {
+        let text = format!("{} wants no gate for cluster {name} (`hasGate: false`)", spec.path);
+        let help = "take `hasGate: false` out where changes should wait\nrun `gitops-windows sync`";
+        return Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error(text).at(Place::file(spec.path.clone())).help(help),
+        );
+    }
     unknown("cluster", name, &spec.path, spec.clusters.keys().map(String::as_str))
 }
 
