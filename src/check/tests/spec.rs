@@ -406,7 +406,9 @@ fn a_cluster_that_is_retired_leaves_the_others_as_they_are() {
         let mut rest = gated(&both, &SPEC.replace("{ edge: {} }", "{ edge: {}, far: {} }"));
         let folder = RepoPath::parse(&format!("p000/clusters/{gone}")).unwrap();
         let own: Vec<RepoPath> = rest.below(&folder).map(|(path, _)| path.clone()).collect();
-        own.iter().for_each(|path| _ = rest.remove(path));
+        for path in own {
+            rest.remove(&path);
+        }
         let kept = if gone == "edge" { "{ far: {} }" } else { "{ edge: {} }" };
         let spec = spec(&SPEC.replace("{ edge: {} }", kept));
         found.extend(with(&rest, &spec, |input| generated(input, &templates).findings));
