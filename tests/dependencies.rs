@@ -98,10 +98,15 @@ fn expressions_are_read_as_spdx_means_them() {
 fn section(name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     let (_, list) = text.split_once(&format!("\n[{name}]\n")).unwrap();
-    let lines = list.lines().take_while(|line| !line.starts_with('['));
-    // An optional one only turns on what another one can do; cargo itself asks for a feature that names it.
-    let lines = lines.filter(|line| !line.starts_with('#') && !line.contains("optional = true"));
-    let names = lines.filter_map(|line| line.split_once(" = "));
+    let lines: Vec<&str> = list.lines().take_while(|line| !line.starts_with('[')).collect();
+    // An optional one only turns on what another one can do; cargo itself asks for a feature that names it. One that
+    // always does so says it above.
+    let is_told = |at: usize| at > 0 && lines[at - 1].starts_with("# Not used here: ");
+    let own = lines
+        .iter()
+        .enumerate()
+        .filter(|(at, line)| !line.starts_with('#') && !line.contains("optional = true") && !is_told(*at));
+    let names = own.filter_map(|(_, line)| line.split_once(" = "));
     names.map(|(name, _)| name.replace('-', "_")).collect()
 }
 
