@@ -41,7 +41,8 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
     };
     let mut edited = owned(&[Ownership::Edited, Ownership::Unmerged]);
     if !edited.is_empty() {
-        let sealed = sealed(input, templates);
+        let all: Vec<&RepoPath> = edited.iter().map(|(path, ..)| *path).collect();
+        let sealed = sealed(input, templates, &all);
         edited.retain(|(path, ..)| !sealed.contains(*path));
     }
     if !edited.is_empty() {
@@ -95,17 +96,27 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
     Generated { findings, behind }
 }
 
-/// Returns the files that say what `sync` would write and have the first line of another text, as a copy of a cluster has:
-/// nobody edited them.
-fn sealed(input: &Input<'_>, templates: &Templates) -> BTreeSet<RepoPath> {
+/// Returns those of the files with another text than their first line says that `sync` would write all the same, as a copy
+/// of a cluster has them: nobody edited them.
+fn sealed(input: &Input<'_>, templates: &Templates, edited: &[&RepoPath]) -> BTreeSet<RepoPath> {
     let mut builder = Builder::new(input.snapshot);
-    if gate::sync(input, templates, &mut builder, gate::Late::Refused, &BTreeSet::new()).is_err()
-        || refresh(input, &mut builder, &|_| true).is_err()
-    {
-        return BTreeSet::new();
+    // One that somebody did edit would stop the writing of all.
+    edited.iter().for_each(|path| builder.remove(path));
+    let written = gate::sync(input, templates, &mut builder, gate::Late::Written, &BTreeSet::new());
+    let mut found: BTreeSet<RepoPath> = match written {
+        Ok(_) => edited.iter().copied().filter(|path| is_sealed(input, &builder, path)).cloned().collect(),
+        Err(_) => BTreeSet::new(),
+    };
+    let sides = input.sides();
+    let of_sides = edited.iter().filter_map(|path| path.parents().find_map(|above| sides.get(&above)));
+    for entry in of_sides.map(|(entry, _)| entry).collect::<BTreeSet<_>>() {
+        let mut builder = Builder::new(input.snapshot);
+        if refresh(input, &mut builder, &|other| other == entry, &mut Vec::new()).is_ok() {
+            let changes = builder.finish().changes;
+            found.extend(changes.keys().filter(|path| is_sealed(input, &builder, path)).cloned());
+        }
     }
-    let changed = builder.finish().changes;
-    changed.keys().filter(|path| is_sealed(input, &builder, path)).cloned().collect()
+    found
 }
 
 /// Tells whether only the first line of a generated file is written anew.

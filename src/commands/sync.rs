@@ -179,6 +179,8 @@ fn when_open(
             let text = format!("all windows of {names} are next open together {from}{until}");
             Diagnostic::note(text).at(place).help("let it reach every cluster in that time")
         }
+        // Not all of its types may be meant.
+        None if clusters.iter().any(|cluster| schedules.has_several(spec, cluster)) => return Ok(None),
         None => {
             let text = format!("the windows of {names} are never open together within a year");
             let help = "let it reach them while most are open\nsuspend first what is closed in the others, and resume it in their windows";

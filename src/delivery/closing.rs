@@ -141,19 +141,7 @@ impl BuiltJob {
             return;
         }
         let all = model.delivered.named(cluster).into_iter().flat_map(|own| &own.kustomizations);
-        let is_resumed = |one: &&Reached| {
-            // Few say it: the rest is asked of these alone.
-            if one.value["spec"]["suspend"] != false || !one.remote.is_empty() {
-                return false;
-            }
-            let ssa = one.value["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/ssa"].as_str();
-            let is_applied =
-                !ssa.is_some_and(|ssa| ["ignore", "ifnotpresent"].contains(&ssa.to_lowercase().as_str()));
-            let mut of_cluster = model.flux_of_cluster(cluster);
-            let flux = of_cluster.find(|flux| flux.name == one.name() && flux.namespace == one.namespace());
-            is_applied && flux.is_none_or(|flux| model.kept_out_by(flux).is_none())
-        };
-        for one in all.filter(is_resumed) {
+        for one in all.filter(|one| resumes(model, cluster, one)) {
             let is_it = |own: &&GateTarget| {
                 (own.name == "*" || own.name == one.name())
                     && (one.namespace().is_empty() || own.namespace == one.namespace())
@@ -294,6 +282,20 @@ impl Closings {
     pub fn any(&self, cluster: &str, target: &GateTarget) -> Option<&BuiltJob> {
         self.running(cluster, target).or_else(|| self.of(cluster).iter().find(|job| job.closes(target)))
     }
+}
+
+/// Tells whether Git resumes a Flux Kustomization of a cluster each time that something has suspended it.
+pub fn resumes(model: &Model, cluster: &str, one: &Reached) -> bool {
+    // Few say it: the rest is asked of these alone.
+    if one.value["spec"]["suspend"] != false || !one.remote.is_empty() {
+        return false;
+    }
+    let ssa = one.value["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/ssa"].as_str();
+    let is_applied =
+        !ssa.is_some_and(|ssa| ["ignore", "ifnotpresent"].contains(&ssa.to_lowercase().as_str()));
+    let mut of_cluster = model.flux_of_cluster(cluster);
+    let flux = of_cluster.find(|flux| flux.name == one.name() && flux.namespace == one.namespace());
+    is_applied && flux.is_none_or(|flux| model.kept_out_by(flux).is_none())
 }
 
 /// Tells whether a list that takes part in a build has patches.

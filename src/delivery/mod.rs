@@ -95,7 +95,7 @@ pub use begun::{
     unclosed, unread,
 };
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
-pub use closing::{BuiltJob, Closings};
+pub use closing::{BuiltJob, Closings, resumes};
 pub use cluster::ClusterKey;
 pub use clusters::{Cluster, ClusterFolders, Clusters, Known, Reached};
 pub use comparison::{Change, Comparison, Kind, Outcome, Pair, Part, World, build_all};

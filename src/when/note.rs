@@ -257,7 +257,7 @@ const KINDS: [Kind; 35] = [
                 && line.times.is_some_and(|times| times.next_open.is_none())
         },
         "the windows do not open again within five years, or before their table ends",
-        "end a freeze that lasts, move the end of the table, let a CronJob that opens run, or mend the windows",
+        "end a freeze that lasts\nor move the end of the table\nor let a CronJob run that opens\nor mend the windows",
     ),
 ];
 

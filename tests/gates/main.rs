@@ -268,6 +268,27 @@ fn a_generated_file_that_was_edited_is_a_conflict() {
     assert!(run.stderr.contains("edited by hand") && run.stderr.contains("role.yaml"), "{}", run.stderr);
 }
 
+/// A copy has the checksums of what it was copied from; beside a file that somebody did edit it is no edit either.
+#[test]
+fn a_copied_cluster_is_no_edit_beside_one() {
+    let scratch = Scratch::fixture("sample");
+    scratch.take(&[&["init", "--yes"][..], &WINDOW].concat());
+    for words in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.take(words);
+    }
+    for file in scratch.git(&["ls-files", "clusters/edge-02"]).lines() {
+        let copy = scratch.text(file).replace("edge-02", "edge-03");
+        scratch.write(&file.replace("edge-02", "edge-03"), copy);
+    }
+    scratch.replace("windows.yaml", "  edge-02:", "  edge-03: {}\n  edge-02:");
+    let edited = "clusters/edge-01/infra/reconciliation-windows/open-reconciliation-window-patch.yaml";
+    scratch.replace(edited, "0 22 * * SAT", "0 20 * * SAT").commit();
+    let run = scratch.run(&["check"]);
+    let told = run.stdout + &run.stderr;
+    let found: Vec<&str> = told.lines().filter(|line| line.contains("was edited by hand")).collect();
+    assert!(found.len() == 1 && found[0].contains(edited), "{told}");
+}
+
 #[test]
 fn a_role_of_ones_own_may_have_a_rule_for_each_verb() {
     let scratch = scaffold();

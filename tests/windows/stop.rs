@@ -118,6 +118,29 @@ fn what_no_gate_holds_is_named_with_what_closes_it() {
     insta::assert_snapshot!(format!("{}\n{by_hand}", told(&scratch, 1, &["stop"])));
 }
 
+/// kustomize-controller sets it back at the next reconciliation of whoever applies it.
+#[test]
+fn nobody_is_told_to_suspend_what_git_resumes() {
+    let scratch = tabled();
+    let flux = scratch.text("clusters/edge-01/flux/apps-rw.yaml");
+    let mixed = flux.replace("clusters/edge-01/apps/apps-rw", "apps/mixed").replace("apps-rw", "mixed");
+    scratch.write(
+        "clusters/edge-01/flux/mixed.yaml",
+        mixed.replace("  prune: true\n", "  prune: true\n  suspend: false\n"),
+    );
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: { name: early, namespace: web }\n";
+    let both = format!("{secret}---\n{}", secret.replace("Secret", "ConfigMap"));
+    scratch
+        .write("apps/mixed/kustomization.yaml", "resources: [all.yaml]\n")
+        .write("apps/mixed/all.yaml", both);
+    scratch.commit();
+    let by_hand = scratch.expect(0, &["stop", "--without-git", "--reason", "INC-2"]).stdout;
+    assert!(!by_hand.contains(" mixed "), "{by_hand}");
+    let told = told(&scratch, 1, &["stop"]);
+    assert!(told.contains("remove `suspend: false` from Git"), "{told}");
+    assert!(!told.contains("flux suspend"), "{told}");
+}
+
 /// A pair of CronJobs looks at no table, also where the spec has asked for one since.
 #[test]
 fn a_pair_is_stopped_by_no_commit() {

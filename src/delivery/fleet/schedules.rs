@@ -89,6 +89,11 @@ impl Schedules {
         all.filter_map(|(cluster, change_type)| self.of(cluster, change_type)).collect()
     }
 
+    /// Tells whether types of a cluster have windows that differ.
+    pub fn has_several(&self, spec: &Spec, cluster: &String) -> bool {
+        self.of_clusters(spec, std::iter::once(cluster)).len() > 1
+    }
+
     /// Returns the next time from an instant on, no later than `until`, at which all gated types of some clusters are open
     /// together; `None` where there is none.
     pub fn open_together(

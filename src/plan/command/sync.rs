@@ -119,16 +119,21 @@ fn refreshed(
     left: &gate::Left,
 ) -> Result<(Plan, Vec<Diagnostic>), Error> {
     let mut all = builder.clone();
-    let moved = refresh(input, &mut all, &|_| true)?;
+    let mut refused = Vec::new();
+    let moved = refresh(input, &mut all, &|_| true, &mut refused)?;
     let error = match transferred(input, &all, &moved, left) {
         Err(error) if error.kind == ErrorKind::Unsafe && !moved.is_empty() => error,
-        other => return other,
+        Err(error) => return Err(error),
+        Ok((plan, more)) => {
+            refused.extend(more);
+            return Ok((plan, refused));
+        }
     };
     // One entry point at a time, so that one which can't move holds up no other.
-    let (mut kept, mut safe, mut refused) = (builder.clone(), BTreeSet::new(), Vec::new());
+    let (mut kept, mut safe) = (builder.clone(), BTreeSet::new());
     for whole in &moved {
         let mut trial = kept.clone();
-        let mut together = refresh(input, &mut trial, &|other| other == whole)?;
+        let mut together = refresh(input, &mut trial, &|other| other == whole, &mut Vec::new())?;
         together.extend(safe.iter().cloned());
         match guarded(input, &trial, &together, left) {
             Ok(_) => (kept, safe) = (trial, together),

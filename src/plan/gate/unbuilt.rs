@@ -19,8 +19,8 @@ use crate::template::Templates;
 /// Why something must be mended before a gate changes.
 const UNKNOWN: &str = "until then the targets of the cluster's gate are unknown";
 
-/// What is said of each thing that does not build.
-const BROKEN: &str = " does not build";
+/// What is said of each thing that does not build, behind what it is.
+pub(super) const BROKEN: &str = " does not build";
 
 /// By cluster, what of it does not build.
 type Broken = BTreeMap<String, Vec<Diagnostic>>;
@@ -52,11 +52,14 @@ pub fn sync_built(
     let all_gates = leftover.gates.map(|gates| gates.clusters).unwrap_or_default();
     let without: BTreeSet<String> = broken.keys().cloned().collect();
     let mut others = builder.clone();
-    let mut leftover = gate::sync(input, templates, &mut others, late, &without)?;
-    let is_left = others.finish().changes.is_empty();
+    // What stops the others alone, as a file that they share, is no reason that people can act on.
+    let Ok(mut leftover) = gate::sync(input, templates, &mut others, late, &without) else {
+        return refuse(broken);
+    };
+    let writes_nothing = others.finish().changes.is_empty();
     let (refused, goes_on) = unbuilt(input, &others, leftover.gates.as_ref())?;
     leftover.remarks.extend(goes_on);
-    if is_left || !refused.is_empty() {
+    if writes_nothing || !refused.is_empty() {
         return refuse(broken);
     }
     let kept = all_gates.into_iter().filter(|gate| broken.contains_key(&gate.cluster));
@@ -179,7 +182,7 @@ fn unbuilt_of(
 
 fn reason(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Option<Diagnostic> {
     let told = |message: &str, place: Place| {
-        Diagnostic::error(format!("{} of cluster {cluster} does not build: {message}", entry.path))
+        Diagnostic::error(format!("{} of cluster {cluster}{BROKEN}: {message}", entry.path))
             .at(place)
             .help(format!("mend it first: {UNKNOWN}"))
     };

@@ -11,6 +11,7 @@ use crate::path::RepoPath;
 use crate::plan::gate::Lone;
 use crate::plan::gate::mixed::{self, Standing};
 use crate::plan::gate::target::waits_for_held;
+use crate::plan::gate::unbuilt::BROKEN;
 use crate::plan::gate::{OutOfReach, out_of_reach, own};
 use crate::plan::problem::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
 use crate::repo::FluxKustomization;
@@ -333,8 +334,8 @@ fn unknown(
     let mut own = input.model.flux_in(entry, cluster).peekable();
     let stays = !is_remote(message) && own.peek().is_some() && own.all(is_held);
     // Flux builds what needs the network.
-    let why = if is_remote(message) { "is not read, as it needs the network" } else { "does not build" };
-    let told = |gate: &str| format!("{} of cluster {cluster} {why}, and {gate}: {message}", entry.path);
+    let why = if is_remote(message) { " is not read, as it needs the network" } else { BROKEN };
+    let told = |gate: &str| format!("{} of cluster {cluster}{why}, and {gate}: {message}", entry.path);
     let told = match stays {
         true => Diagnostic::note(told("its gate stays as it is")),
         false => Diagnostic::warning(told("no gate suspends it")).code(UNKNOWN),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::delivery::{EntryPoint, Input, TypedError, side};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
@@ -19,13 +19,16 @@ use crate::repo::{Kustomization, Target};
 /// Brings every generated projection of the entry points that are meant up to date with the rules; gives
 /// those, present or not, of which a side was written anew.
 ///
+/// One of which the content does not build stays as it stands, which `broken` tells.
+///
 /// # Errors
 ///
-/// When one was edited by hand, or its content does not build.
+/// When one was edited by hand.
 pub fn refresh(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     is_meant: &dyn Fn(&RepoPath) -> bool,
+    broken: &mut Vec<Diagnostic>,
 ) -> Result<BTreeSet<RepoPath>, Error> {
     let mut moved = BTreeSet::new();
     // A side may carry a gate, which is generated too and no projection.
@@ -73,9 +76,10 @@ pub fn refresh(
                     ));
                 }
                 Err(TypedError::Render(message) | TypedError::Unfetched { message, .. }) => {
-                    return Err(Error::invalid(Diagnostic::error(format!(
-                        "{whole} does not build: {message}"
-                    ))));
+                    let text =
+                        format!("{folder} stays as it stands, since {whole} does not build: {message}");
+                    broken.push(Diagnostic::warning(text).at(Place::file(kustomization.file.clone())));
+                    continue;
                 }
             };
             let mut texts = Manner::ALL
