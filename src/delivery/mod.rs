@@ -90,6 +90,7 @@ pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers, unnamed};
+pub(crate) use artifacts::Artifacts;
 pub use begun::{
     ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNTIL_FIRST, Unclosed, Waiting, begun,
     unclosed, unread,

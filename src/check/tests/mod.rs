@@ -10,6 +10,7 @@ mod owners;
 mod renamed;
 mod repository;
 mod spec;
+mod roots;
 mod unjudged;
 mod unmatched;
 
