@@ -111,6 +111,7 @@ pub use input::{Input, Later};
 pub use lacking::{Effect, Lacking};
 pub use leaving::outside;
 pub use left_out::LeftOut;
+pub(crate) use made::is_collected;
 pub use model::Model;
 pub(crate) use moved::brought_by;
 pub use pace::{Dependency, Need, Paces, STEP, fetched_within, jittered};

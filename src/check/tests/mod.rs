@@ -5,12 +5,13 @@ mod changes;
 mod deletions;
 mod fetched;
 mod gate_cases;
+mod instances;
 mod news;
 mod owners;
 mod renamed;
 mod repository;
-mod spec;
 mod roots;
+mod spec;
 mod unjudged;
 mod unmatched;
 
