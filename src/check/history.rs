@@ -183,8 +183,8 @@ impl<'s> Change<'s> {
                     ))
                     .at(flux.place("prune"))
                     .help(format!(
-                        "keep it\nor merge `prune: false` and `deletionPolicy: Orphan` of {} first, and remove it then",
-                        delivery.name
+                        "keep it\nor merge {} first, and remove it then",
+                        self.unpruned(delivery, &delivery.name)
                     )),
             );
         }

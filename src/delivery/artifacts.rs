@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::applier::Around;
-use crate::delivery::{Applier, Artifact, Pair, World};
+use crate::delivery::{Applier, Artifact, World};
 use crate::path::RepoPath;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{Entry, Graph, Snapshot};
 
 /// What differs between artifacts of two trees, worked out once for each two.
-pub(super) struct Artifacts<'a> {
+pub(crate) struct Artifacts<'a> {
     before: World<'a>,
     after: World<'a>,
     touched: BTreeMap<[Option<&'a Artifact>; 2], Touched>,
@@ -32,13 +32,12 @@ struct Differing {
 }
 
 impl<'a> Artifacts<'a> {
-    pub(super) fn new(before: World<'a>, after: World<'a>) -> Artifacts<'a> {
+    pub(crate) fn new(before: World<'a>, after: World<'a>) -> Artifacts<'a> {
         Artifacts { before, after, touched: BTreeMap::new() }
     }
 
-    /// Tells whether the build of a pair may read something that differs: content, or what its source leaves out.
-    pub(super) fn may_differ(&mut self, pair: &Pair<'a>) -> bool {
-        let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
+    /// Tells whether a build may read something that differs from what it read before: content, or what its source leaves out.
+    pub(crate) fn may_differ(&mut self, old: &Applier<'a>, new: &Applier<'a>) -> bool {
         let sides = [(self.before, old), (self.after, new)];
         let touched = self.touched.entry([old.artifact(), new.artifact()]).or_insert_with(|| {
             let files =

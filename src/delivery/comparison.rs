@@ -182,7 +182,7 @@ impl<'m> Comparison<'m> {
             let (Some(old), Some(new)) = (&pair.before, &pair.after) else { return true };
             old.request() != new.request()
                 || old.post_build() != new.post_build()
-                || artifacts.may_differ(pair)
+                || artifacts.may_differ(old, new)
         });
         let mut comparison = Comparison { files, is_staged, ..Comparison::default() };
         let mut part: Vec<Pair<'m>> = Vec::new();

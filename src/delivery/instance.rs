@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::delivery::naming::prefix;
 use crate::delivery::reading::Reader;
@@ -15,7 +15,7 @@ use crate::render::Request;
 use crate::repo::flux::{holds_variable, is_yaml};
 use crate::repo::manifest::{kept_manifests, objects};
 use crate::repo::post_build::substitute;
-use crate::repo::{Entry, File, Snapshot};
+use crate::repo::{Entry, File, FluxKustomization, Snapshot};
 
 impl Reader<'_> {
     /// Finds what the FluxInstances of a repository sync, and those that a HelmRelease of the chart `flux-instance` makes
@@ -70,7 +70,7 @@ impl Reader<'_> {
         let sync = &spec["sync"];
         let path = sync["path"].as_str().filter(|_| !holds_variable(&sync["path"]))?;
         let kind = sync["kind"].as_str().unwrap_or("GitRepository");
-        let name = sync["name"].as_str().filter(|name| !name.is_empty()).unwrap_or(namespace);
+        let name = name_of(sync, namespace);
         let artifact = artifact(self.snapshot, kind, path)?;
         let metadata = json!({ "name": name, "namespace": namespace });
         let kustomization = json!({
@@ -149,8 +149,31 @@ pub(super) fn is_instance(value: &Value) -> bool {
     instance_of(value).is_some()
 }
 
-/// Returns the namespace and the `spec` of a FluxInstance, or of the release that makes one.
+/// Tells whether an object is the FluxInstance that made a Flux Kustomization, or makes that, and does so no more: Flux
+/// Operator deletes what is gone from a FluxInstance's build (`FluxInstanceReconciler.apply`), unless that is not reconciled.
+/// Each namespace has one FluxInstance, as all have one name.
+pub(super) fn lets_go(value: &Value, made: &FluxKustomization) -> bool {
+    let Some((namespace, spec)) = named_of(value) else { return false };
+    let sync = &spec["sync"];
+    let is_none = sync.as_object().is_none_or(Map::is_empty);
+    let is_other = || !holds_variable(&sync["name"]) && name_of(sync, namespace) != made.name;
+    let reconcile = value["metadata"]["annotations"]["fluxcd.controlplane.io/reconcile"].as_str();
+    let is_disabled = reconcile.is_some_and(|value| value.eq_ignore_ascii_case("disabled"));
+    namespace == made.namespace && !is_disabled && (is_none || is_other())
+}
+
+/// Returns the name of what a `sync` makes, given the namespace of its FluxInstance.
+fn name_of<'v>(sync: &'v Value, namespace: &'v str) -> &'v str {
+    sync["name"].as_str().filter(|name| !name.is_empty()).unwrap_or(namespace)
+}
+
+/// Returns the namespace and the `spec` of a FluxInstance with a `sync`, or of the release that makes one.
 fn instance_of(value: &Value) -> Option<(&str, &Value)> {
+    named_of(value).filter(|(_, spec)| spec["sync"].is_object())
+}
+
+/// Returns the namespace and the `spec` of a FluxInstance, or of the release that may make one.
+fn named_of(value: &Value) -> Option<(&str, &Value)> {
     let spec = match value["kind"].as_str() {
         Some("FluxInstance") => &value["spec"],
         Some("HelmRelease") => &value["spec"]["values"]["instance"],
@@ -159,7 +182,7 @@ fn instance_of(value: &Value) -> Option<(&str, &Value)> {
         Some(_) => return None,
     };
     let namespace = value["metadata"]["namespace"].as_str().filter(|namespace| !namespace.is_empty());
-    spec["sync"].is_object().then(|| (namespace.unwrap_or("flux-system"), spec))
+    spec.is_object().then(|| (namespace.unwrap_or("flux-system"), spec))
 }
 
 /// Returns the folder of which an artifact is made: the top, or for what is pushed (`flux push artifact --path`) the

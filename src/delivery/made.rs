@@ -1,6 +1,6 @@
 //! The Flux Kustomizations that FluxInstances make: they stand in no file.
 
-use crate::delivery::instance::is_instance;
+use crate::delivery::instance::{is_instance, lets_go};
 use crate::delivery::{Clusters, Delivery, EntryPoint, Model};
 use crate::repo::manifest::{kept_manifests, objects};
 use crate::repo::{FluxKustomization, Snapshot};
@@ -45,6 +45,19 @@ pub(super) fn made(clusters: &Clusters, snapshot: &Snapshot) -> Vec<FluxKustomiz
         }
     }
     found
+}
+
+/// Tells whether the FluxInstance of a Flux Kustomization that it makes no more stays, so that it deletes that: in its file or
+/// in what the cluster gets from then on. One that goes itself deletes nothing of what Flux applied
+/// (`FluxInstanceReconciler.uninstall`).
+pub(crate) fn is_collected<'d>(
+    made: &FluxKustomization,
+    later: &Snapshot,
+    mut brought: impl Iterator<Item = &'d Delivery>,
+) -> bool {
+    let mut written = later.file(&made.file).into_iter().flat_map(kept_manifests).flatten();
+    written.any(|one| objects(&one.value).into_iter().any(|value| lets_go(value, made)))
+        || brought.any(|one| one.objects.iter().any(|applied| lets_go(applied.value(), made)))
 }
 
 impl Model {

@@ -90,6 +90,7 @@ pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers, unnamed};
+pub(crate) use artifacts::Artifacts;
 pub use begun::{
     ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNTIL_FIRST, Unclosed, Waiting, begun,
     unclosed, unread,
@@ -110,6 +111,7 @@ pub use input::{Input, Later};
 pub use lacking::{Effect, Lacking};
 pub use leaving::outside;
 pub use left_out::LeftOut;
+pub(crate) use made::is_collected;
 pub use model::Model;
 pub(crate) use moved::brought_by;
 pub use pace::{Dependency, Need, Paces, STEP, fetched_within, jittered};

@@ -69,6 +69,14 @@ fn listed(ids: &BTreeSet<&ObjectId>) -> String {
     }
 }
 
+/// Tells whether two ids with a hash in their names differ in that alone.
+pub(super) fn is_renewed(id: &ObjectId, other: &ObjectId) -> bool {
+    let but_hash = |id: &ObjectId| id.name.rsplit_once('-').map(|(stem, _)| stem.to_owned());
+    (&other.kind, &other.group, &other.namespace) == (&id.kind, &id.group, &id.namespace)
+        && other != id
+        && but_hash(other) == but_hash(id)
+}
+
 /// Says that what applies a folder from outside of Git deletes objects.
 pub(super) fn lost_outside(folder: &RepoPath, ids: &BTreeSet<&ObjectId>, place: Place) -> Diagnostic {
     let who = outside(folder);
@@ -122,8 +130,10 @@ impl<'s> Change<'s> {
     /// Returns the Namespaces that go at once: what is in one goes with it, whatever holds back the Flux Kustomization of that
     /// (Kubernetes, `namespaced_resources_deleter.go`).
     fn going<'d>(&self, own: &[&'d Deletion]) -> BTreeSet<&'d str> {
-        let at_once = own.iter().filter(|deletion| deletion.id.kind == "Namespace");
-        at_once.filter(|deletion| !self.waits_to_delete(deletion)).map(|one| one.id.name.as_str()).collect()
+        let spaces = own.iter().filter(|deletion| deletion.id.kind == "Namespace");
+        let at_once =
+            spaces.filter(|deletion| self.deletes(deletion).is_some() && !self.waits_to_delete(deletion));
+        at_once.map(|deletion| deletion.id.name.as_str()).collect()
     }
 
     /// Tells whether what deletes an object is held back until then.
@@ -169,20 +179,26 @@ impl<'s> Change<'s> {
         findings
     }
 
-    /// Gives who deletes, if it does and is not told of elsewhere.
-    fn deleting(&self, deletion: &Deletion) -> Option<(&Delivery, &FluxKustomization)> {
+    /// Gives who deletes, if it does.
+    fn deletes(&self, deletion: &Deletion) -> Option<(&'s Delivery, &'s FluxKustomization)> {
         let mut own =
             self.own().filter_map(|delivery| Some((delivery, self.step.before.applying(delivery)?)));
         let (delivery, flux) = own
             .find(|(_, flux)| flux.name == deletion.kustomization && flux.place("prune") == deletion.place)?;
+        let deletes =
+            self.fate(delivery) == Some(Fate::Deletes) && deletion.goes == self.now(delivery).is_none();
+        deletes.then_some((delivery, flux))
+    }
+
+    /// As [`deletes`](Change::deletes), where it is not told of elsewhere.
+    fn deleting(&self, deletion: &Deletion) -> Option<(&'s Delivery, &'s FluxKustomization)> {
+        let (delivery, flux) = self.deletes(deletion)?;
         let is_told =
             deletion.goes && !self.left_alone(delivery).is_empty() || self.is_unknown(&deletion.built);
         let now = self.still(delivery).and_then(|still| self.step.after.applying(still));
         let is_bootstrap =
             delivery.flux.is_some() && flux.applies_itself() && now.is_some_and(|now| now.path != flux.path);
-        let deletes =
-            self.fate(delivery) == Some(Fate::Deletes) && deletion.goes == self.now(delivery).is_none();
-        (deletes && !is_told && !is_bootstrap).then_some((delivery, flux))
+        (!is_told && !is_bootstrap).then_some((delivery, flux))
     }
 
     /// Tells whether an object is a Flux Kustomization of which [`unknown`] speaks.
@@ -239,16 +255,13 @@ impl<'s> Change<'s> {
     /// Tells whether an object that goes has a hash in its name, and comes again with another one from what applies it:
     /// a folder that nothing in Git builds says so only of objects that nothing in Git had.
     fn comes_anew(&self, id: &ObjectId) -> bool {
-        let stem = |id: &ObjectId| id.name.rsplit_once('-').map(|(stem, _)| stem.to_owned());
         let Some(had) = self.had.get(id).filter(|had| had.iter().any(|(_, was)| is_hashed(&was.object)))
         else {
             return false;
         };
         let was_in_git = had.iter().any(|(owner, _)| owner.applied_by.is_some());
         self.has.iter().any(|(other, found)| {
-            (&other.kind, &other.group, &other.namespace) == (&id.kind, &id.group, &id.namespace)
-                && other != &id
-                && stem(other) == stem(id)
+            is_renewed(id, other)
                 && found
                     .iter()
                     .any(|(owner, now)| is_hashed(&now.object) && (owner.applied_by.is_some() || !was_in_git))

@@ -188,7 +188,7 @@ impl Change<'_> {
     }
 
     /// What keeps one from deleting, and where it is said.
-    fn unpruned(&self, from: &Delivery, old: &str) -> String {
+    pub(super) fn unpruned(&self, from: &Delivery, old: &str) -> String {
         match from.applied_by.is_some_and(|position| self.step.before.model.is_made(position)) {
             true => format!("`prune: false` of {old} by `spec.kustomize.patches` of its FluxInstance"),
             false => format!("`prune: false` and `deletionPolicy: Orphan` of {old}"),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use crate::check::subject::Subject;
 use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
 use crate::delivery::{Applied, Applier, ClusterKey, Delivery};
-use crate::delivery::{Model, World, counterparts};
+use crate::delivery::{Model, World, counterparts, is_collected};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
@@ -92,9 +92,11 @@ impl<'s> Step<'s> {
 
     fn find_fate(&self, index: usize) -> Fate {
         let now = self.now(index);
-        // A build that fails applies and prunes nothing; and flux-operator lets one go without that it deletes anything
-        // (`FluxInstanceReconciler.uninstall`).
-        let is_left = || self.before.model.is_made(index) || self.stands(index);
+        // A build that fails applies and prunes nothing.
+        let is_left = || match self.before.model.is_made(index) {
+            true => !self.is_collected(index),
+            false => self.stands(index),
+        };
         if now.is_some_and(|now| now.objects.is_err()) || (now.is_none() && is_left()) {
             return Fate::Keeps;
         }
@@ -124,6 +126,13 @@ impl<'s> Step<'s> {
         self.root_is_gone(index) || !parents.is_empty() && parents.into_iter().all(keeps)
     }
 
+    /// Tells whether the FluxInstance that made a Flux Kustomization deletes it.
+    fn is_collected(&self, index: usize) -> bool {
+        let key = key_of(self.before, index);
+        let brought = self.after.deliveries_of(self.key_now(&key));
+        is_collected(self.before.model.kustomization(index), self.after.snapshot, brought)
+    }
+
     /// Tells whether the folder is gone of the root that brought a Flux Kustomization which no other one in a file
     /// brought.
     fn root_is_gone(&self, index: usize) -> bool {
@@ -150,8 +159,9 @@ impl<'s> Step<'s> {
         let (old, flux) = (&self.old[parent], self.before.model.kustomization(parent));
         match (self.now(parent), &flux.path) {
             (Some(now), _) => now.objects.is_ok() && old.deletes(Some(now)),
-            // Without its FluxInstance it is gone, and has deleted nothing.
-            (None, _) if self.before.model.is_made(parent) => false,
+            (None, _) if self.before.model.is_made(parent) => {
+                old.deletes(None) && !flux.is_suspended() && self.is_collected(parent)
+            }
             // It goes on building its folder as long as that is there, and so takes itself down.
             (None, Some(path)) if flux.applies_itself() => old.prune && self.has_now(path),
             (None, _) => old.deletes(None) && !flux.is_suspended() && !self.stands_below(parent, seen),

@@ -12,17 +12,17 @@ fn patched(field: &str, value: &str) -> String {
     )
 }
 
-fn kustomization(name: &str, path: &str, spec: &str) -> String {
+pub(super) fn kustomization(name: &str, path: &str, spec: &str) -> String {
     format!(
         "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec:\n  interval: 10m\n  path: ./{path}\n{spec}"
     )
 }
 
-const FROM_HERE: &str = "  sourceRef: { kind: GitRepository, name: flux-system }\n";
+pub(super) const FROM_HERE: &str = "  sourceRef: { kind: GitRepository, name: flux-system }\n";
 
 /// Makes a cluster in which a Flux Kustomization builds `clusters/edge`, with more in its spec, and others
 /// with their own specs and the names of their ConfigMaps.
-fn cluster(own: &str, others: &[(&str, &str, &[&str])]) -> Files {
+pub(super) fn cluster(own: &str, others: &[(&str, &str, &[&str])]) -> Files {
     let own = kustomization("flux-system", "clusters/edge", &format!("  prune: true\n{FROM_HERE}{own}"));
     let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 1m, url: https://example.org/fleet }\n";
     let mut files = Files::from([
@@ -54,7 +54,7 @@ fn folder(files: &mut Files, name: &str, objects: &[&str]) {
 }
 
 /// The codes that a change shows, with their messages.
-fn told(before: &Files, after: &Files) -> Vec<String> {
+pub(super) fn told(before: &Files, after: &Files) -> Vec<String> {
     let (_, found) = findings(std::slice::from_ref(after), Some(std::slice::from_ref(before))).remove(0);
     let told = found.into_iter().filter_map(|finding| {
         let code = finding.code.filter(|code| CODES.contains(code))?;
@@ -65,7 +65,7 @@ fn told(before: &Files, after: &Files) -> Vec<String> {
 
 /// Makes sure that a change shows one finding, with these words.
 #[track_caller]
-fn one(before: &Files, after: &Files, code: &str, words: &str) {
+pub(super) fn one(before: &Files, after: &Files, code: &str, words: &str) {
     let told = told(before, after);
     assert!(
         matches!(&told[..], [one] if one.starts_with(code) && one.contains(words)),
@@ -74,7 +74,7 @@ fn one(before: &Files, after: &Files, code: &str, words: &str) {
 }
 
 #[track_caller]
-fn none(before: &Files, after: &Files) {
+pub(super) fn none(before: &Files, after: &Files) {
     assert_eq!(told(before, after), Vec::<String>::new());
 }
 
@@ -596,49 +596,6 @@ fn what_another_spec_renames_goes_before_the_files_that_wait() {
     assert!(found.contains("from a, which deletes it ") && !found.contains("new spec"), "{found}");
 }
 
-/// As [`cluster`], where a FluxInstance makes what builds `clusters/edge`.
-fn synced(files: &Files) -> Files {
-    let mut files = files.clone();
-    files.remove("clusters/edge/flux-system/gotk-sync.yaml");
-    files.insert(
-        "clusters/edge/flux-system/kustomization.yaml".to_owned(),
-        "resources: [instance.yaml]\n".to_owned(),
-    );
-    let instance = "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: { name: flux, namespace: flux-system }\nspec:\n  distribution: { version: 2.x, registry: ghcr.io/fluxcd }\n  sync: { kind: GitRepository, url: 'https://example.org/fleet', ref: refs/heads/main, path: ./clusters/edge }\n";
-    files.insert("clusters/edge/flux-system/instance.yaml".to_owned(), instance.to_owned());
-    files
-}
-
-#[test]
-fn what_a_flux_instance_makes_prunes_as_what_stands_in_a_file() {
-    let mut before = cluster("", &[]);
-    let space = "apiVersion: v1\nkind: Namespace\nmetadata: { name: zz }\n".to_owned();
-    before.insert("clusters/edge/zz.yaml".to_owned(), space.clone());
-    let mut gone = before.clone();
-    gone.remove("clusters/edge/zz.yaml");
-    let mut moved = gone.clone();
-    moved.insert("extra/zz.yaml".to_owned(), space);
-    let extra = kustomization("extra", "extra", &format!("  prune: true\n{FROM_HERE}"));
-    moved.insert("clusters/edge/extra.yaml".to_owned(), extra);
-    let [of_file, of_instance] = [|files: &Files| files.clone(), synced].map(|of| {
-        let before = of(&before);
-        one(
-            &before,
-            &of(&gone),
-            "GW054",
-            "this change takes 1 object from flux-system, which deletes it: Namespace zz",
-        );
-        one(&before, &of(&moved), "GW012", "flux-system loses Namespace zz while extra starts to apply it");
-        told(&before, &of(&moved))
-    });
-    assert_eq!(of_file, of_instance);
-    // Flux Operator lets all stand as it goes.
-    let mut without = synced(&before);
-    without.remove("clusters/edge/flux-system/instance.yaml");
-    without.remove("clusters/edge/flux-system/kustomization.yaml");
-    none(&synced(&before), &without);
-}
-
 #[test]
 fn what_is_in_a_namespace_goes_with_it_and_not_at_an_opening() {
     let all = [
@@ -680,4 +637,25 @@ fn what_keeps_an_object_is_said_where_it_is_left() {
     let (_, found) = findings(&[after], Some(&[before])).remove(0);
     let help = found.iter().find(|one| one.code == Some("GW035")).and_then(|one| one.help.as_deref());
     assert_eq!(help, Some("delete it by hand, if it should go: its own annotation or label keeps it"));
+}
+
+#[test]
+fn a_namespace_that_stays_takes_nothing_along() {
+    let base = kustomization("base", "apps/base", &format!("  prune: true\n  suspend: true\n{FROM_HERE}"));
+    let mut before = edited(&[&[("apps/rt/kustomization.yaml", "namespace.yaml, ", "")]]);
+    let space = before.remove("apps/rt/namespace.yaml").unwrap();
+    before.insert("apps/base/namespace.yaml".to_owned(), space);
+    before.insert("apps/base/kustomization.yaml".to_owned(), "resources: [namespace.yaml]\n".to_owned());
+    before.insert("clusters/edge/base.yaml".to_owned(), base);
+    let list = before.get_mut("clusters/edge/kustomization.yaml").unwrap();
+    list.push_str("- base.yaml\n");
+    let mut after = edited(&[&[
+        ("apps/rt/kustomization.yaml", "namespace.yaml, ", ""),
+        ("apps/rw/kustomization.yaml", ", release.yaml", ""),
+    ]]);
+    after.remove("apps/rt/namespace.yaml");
+    // A finalizer of a suspended one deletes nothing.
+    let found = told(&before, &after);
+    let release = "takes 1 object from apps-rw, which deletes it while the window of CronJob `close` is open: HelmRelease shop/cache";
+    assert!(found.iter().any(|one| one.contains(release)), "{found:?}");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::repository::{Files, together, told};
-use crate::check::{Former, Subject, audit, generated, history};
+use crate::check::{Former, Subject, audit, generated};
 use crate::delivery::Input;
 use crate::delivery::Known;
 use crate::delivery::Model;
@@ -331,36 +331,6 @@ fn generated_files_that_are_behind_the_spec() {
     assert_eq!(told_of(&gated, &SPEC.replace("22 * * SAT", "21 * * SAT")), ["GW047 windows.yaml:0"]);
     // Before the first `sync` there is nothing to be behind.
     assert_eq!(told_of(&together(&[files()]), SPEC), Vec::<String>::new());
-}
-
-/// Nothing in Git applies it, and the cluster has what lies in it.
-#[test]
-fn what_leaves_a_root_of_the_spec_is_told() {
-    let spec = spec(&SPEC.replace("edge: {}", "edge: { roots: [clusters/edge] }"));
-    let space = "apiVersion: v1\nkind: Namespace\nmetadata: { name: zz }\n".to_owned();
-    let (mut before, gone) = (files(), files());
-    before.insert("clusters/edge/zz.yaml".to_owned(), space.clone());
-    let mut moved = files();
-    moved.insert("extra/zz.yaml".to_owned(), space);
-    let flux = moved.get_mut("clusters/edge/flux.yaml").unwrap();
-    let infra = flux.split_inclusive("---\n").next().unwrap();
-    flux.push_str(&infra.replace("clusters/edge/infra", "extra").replace("name: infra", "name: extra"));
-    let renderer = Embedded::new(Limits::default());
-    let told = |after: &Files| -> Vec<String> {
-        let [before, after] = [&before, after].map(|files| together(std::slice::from_ref(files)));
-        let read = |files: &Snapshot| Model::read(files, &spec.folder(), &Known::of(&spec), &renderer);
-        let (old, new) = (read(&before), read(&after));
-        let subject = |files, model| Subject::new(files, model, Some(&spec), &renderer);
-        let found = history(&subject(&before, &old), &subject(&after, &new));
-        found
-            .into_iter()
-            .map(|told| format!("{} {}", told.finding.code.unwrap(), told.finding.message))
-            .collect()
-    };
-    let outside = "GW054 the Flux Kustomization of p000/clusters/edge outside of Git deletes 1 object";
-    let space = "Namespace zz. With a Namespace go all objects in it: zz";
-    assert_eq!(told(&gone), [format!("{outside} by this change, if it prunes: {space}")]);
-    assert_eq!(told(&moved), [format!("{outside} if it prunes before extra is applied: {space}")]);
 }
 
 /// What a rule lets wait says so in other words than what a gate holds back.

@@ -88,19 +88,22 @@ fn leaving(before: &[Inventory], after: &[Inventory], is_meant: &dyn Fn(&Value) 
         }
         for object in objects.iter().filter(|object| is_meant(&object.value)) {
             let (id, built) = (old.live_id(object), ObjectId::of(&object.value));
-            // A Flux Kustomization that goes is judged by what its own finalizer does, where that is known.
+            let next =
+                after.iter().find(|(other, ids)| other.cluster == old.cluster && ids.live.contains(&id));
+            // A Flux Kustomization that goes is judged by what its own finalizer does, where that is known. One that stays in
+            // Git while nothing there applies it goes all the same.
             let is_judged = built.group == flux::GROUP
                 && before.iter().any(|own| {
                     // A hub applies what goes by `kubeConfig` to another cluster.
                     let path = || artifact_path(object.value["spec"]["path"].as_str().unwrap_or_default());
                     let is_it = own.name == built.name && (own.cluster == old.cluster || own.path == path());
-                    is_it && (own.objects.is_ok() || !own.deletes_when_it_goes())
+                    is_it
+                        && (own.objects.is_ok() || !own.deletes_when_it_goes())
+                        && (next.is_some() || !by_key.contains_key(&own.key()))
                 });
             if successor.is_some_and(|(_, kept)| kept.keeps(&built, &id)) || is_judged {
                 continue;
             }
-            let next =
-                after.iter().find(|(other, ids)| other.cluster == old.cluster && ids.live.contains(&id));
             found.push(Deletion {
                 cluster: old.cluster.clone(),
                 namespace: old.namespace.clone(),
