@@ -99,14 +99,22 @@ pub fn generated(input: &Input<'_>, templates: &Templates) -> Generated {
 /// Returns those of the files with another text than their first line says that `sync` would write all the same, as a copy
 /// of a cluster has them: nobody edited them.
 fn sealed(input: &Input<'_>, templates: &Templates, edited: &[&RepoPath]) -> BTreeSet<RepoPath> {
-    let mut builder = Builder::new(input.snapshot);
-    // One that somebody did edit would stop the writing of all.
-    edited.iter().for_each(|path| builder.remove(path));
-    let written = gate::sync(input, templates, &mut builder, gate::Late::Written, &BTreeSet::new());
-    let mut found: BTreeSet<RepoPath> = match written {
-        Ok(_) => edited.iter().copied().filter(|path| is_sealed(input, &builder, path)).cloned().collect(),
-        Err(_) => BTreeSet::new(),
+    let write = |builder: &mut Builder<'_>| {
+        gate::sync(input, templates, builder, gate::Late::Written, &BTreeSet::new()).is_ok()
     };
+    let mut builder = Builder::new(input.snapshot);
+    let mut found = BTreeSet::new();
+    if write(&mut builder) {
+        let changes = builder.finish().changes;
+        found.extend(changes.keys().filter(|path| is_sealed(input, &builder, path)).cloned());
+    } else {
+        // One that somebody did edit stops the writing of all.
+        builder = Builder::new(input.snapshot);
+        edited.iter().for_each(|path| builder.remove(path));
+        if write(&mut builder) {
+            found.extend(edited.iter().copied().filter(|path| is_sealed(input, &builder, path)).cloned());
+        }
+    }
     let sides = input.sides();
     let of_sides = edited.iter().filter_map(|path| path.parents().find_map(|above| sides.get(&above)));
     for entry in of_sides.map(|(entry, _)| entry).collect::<BTreeSet<_>>() {

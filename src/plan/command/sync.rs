@@ -125,6 +125,10 @@ fn refreshed(
         Err(error) if error.kind == ErrorKind::Unsafe && !moved.is_empty() => error,
         Err(error) => return Err(error),
         Ok((plan, more)) => {
+            if plan.changes.is_empty() && !refused.is_empty() {
+                let refused = refused.into_iter().map(|one| Diagnostic { severity: Severity::Error, ..one });
+                return Err(Error { kind: ErrorKind::Invalid, diagnostics: refused.collect() });
+            }
             refused.extend(more);
             return Ok((plan, refused));
         }
