@@ -147,7 +147,7 @@ fn leaving(
         // A Flux Kustomization that leaves Git is told by itself.
         let is_told = is_kept(&object.value) || id.group == GROUP;
         let stays = had.get(id).zip(has.get(id)).is_some_and(|(had, has)| !had.is_disjoint(has));
-        !is_told && !stays && !(is_hashed(object) && hashed(&id))
+        !(is_told || stays || is_hashed(object) && hashed(&id))
     };
     let ids = objects.iter().filter(goes).map(|(id, _)| id);
     let (moved, lost): (BTreeSet<&ObjectId>, BTreeSet<&ObjectId>) = ids.partition(|id| has.contains_key(id));
