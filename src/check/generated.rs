@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Place, Severity, distinct};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::edit::generated::{Ownership, has_body, ownership};
+use crate::plan::edit::generated::{Ownership, ownership, says};
 use crate::plan::gate::{self, Leftover};
 use crate::plan::split::refresh::{refresh, way_back};
 use crate::repo::{Entry, Snapshot};
@@ -103,25 +103,27 @@ fn sealed(input: &Input<'_>, templates: &Templates, edited: &[&RepoPath]) -> BTr
         gate::sync(input, templates, builder, gate::Late::Written, &BTreeSet::new()).is_ok()
     };
     let mut builder = Builder::new(input.snapshot);
-    let mut found = BTreeSet::new();
-    if write(&mut builder) {
-        let changes = builder.finish().changes;
-        found.extend(changes.keys().filter(|path| is_sealed(input, &builder, path)).cloned());
-    } else {
+    let mut is_written = write(&mut builder);
+    if !is_written {
         // One that somebody did edit stops the writing of all.
         builder = Builder::new(input.snapshot);
         edited.iter().for_each(|path| builder.remove(path));
-        if write(&mut builder) {
-            found.extend(edited.iter().copied().filter(|path| is_sealed(input, &builder, path)).cloned());
-        }
+        is_written = write(&mut builder);
+    }
+    let mut found = BTreeSet::new();
+    let mut note = |builder: &Builder<'_>| {
+        let changes = builder.finish().changes;
+        found.extend(changes.keys().filter(|path| is_sealed(input, builder, path)).cloned());
+    };
+    if is_written {
+        note(&builder);
     }
     let sides = input.sides();
     let of_sides = edited.iter().filter_map(|path| path.parents().find_map(|above| sides.get(&above)));
     for entry in of_sides.map(|(entry, _)| entry).collect::<BTreeSet<_>>() {
         let mut builder = Builder::new(input.snapshot);
-        if refresh(input, &mut builder, &|other| other == entry, &mut Vec::new()).is_ok() {
-            let changes = builder.finish().changes;
-            found.extend(changes.keys().filter(|path| is_sealed(input, &builder, path)).cloned());
+        if refresh(input, &mut builder, &|other| other == entry).is_ok() {
+            note(&builder);
         }
     }
     found
@@ -130,9 +132,8 @@ fn sealed(input: &Input<'_>, templates: &Templates, edited: &[&RepoPath]) -> BTr
 /// Tells whether only the first line of a generated file is written anew.
 fn is_sealed(input: &Input<'_>, builder: &Builder<'_>, path: &RepoPath) -> bool {
     let text = builder.now().file(path).and_then(|file| file.text());
-    let body = text.and_then(|text| text.split_once('\n')).map(|(_, body)| body);
     let before = input.snapshot.file(path).filter(|file| ownership(file) == Ownership::Edited);
-    before.zip(body).is_some_and(|(file, body)| has_body(file, body))
+    before.zip(text).is_some_and(|(file, text)| says(file, text))
 }
 
 impl Generated {

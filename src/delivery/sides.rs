@@ -81,6 +81,11 @@ pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> 
     root.join(&expand_folder(&spec.layout.entry_point, &entry.relative_to(&root), &values)?).ok()
 }
 
+/// Gives the folder that all sides of an entry point build where they are projections.
+pub fn shared(spec: &Spec, entry: &RepoPath, cluster: &str) -> Option<RepoPath> {
+    side(spec, entry, cluster, "all")
+}
+
 /// Finds the sides of entry points that are no folder above any side, and may be gone from Git.
 fn elsewhere(
     spec: &Spec,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::{Input, Model, app_name, base_part, side};
+use crate::delivery::{Input, Model, app_name, base_part, shared};
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
 use crate::repo::listing::is_listing;
@@ -36,7 +36,7 @@ pub fn unlisted(input: &Input<'_>) -> Vec<Unlisted> {
         own.reverse();
         let clusters = input.spec.clusters.keys();
         let all: BTreeSet<RepoPath> =
-            clusters.filter_map(|cluster| side(input.spec, whole, cluster, "all")).collect();
+            clusters.filter_map(|cluster| shared(input.spec, whole, cluster)).collect();
         let lists = all.iter().chain([whole]).chain(&own);
         let Some(list) = lists.into_iter().find(|folder| is_of_flux(model, folder)) else { continue };
         let is_own_list = |path: &RepoPath| model.graph.get(whole).is_some_and(|found| found.file == *path);

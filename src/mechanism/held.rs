@@ -10,13 +10,12 @@ use crate::spec::Spec;
 /// Returns the jobs of the gated types, by the names that they have for the first source of each: the first type's has this
 /// name, a further one's its type's behind it.
 pub(super) fn jobs(spec: &Spec, first: &str) -> Vec<Job> {
-    let gated = (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time());
     let job = |(order, change_type): (usize, usize)| {
         let suffix = spec.types[change_type].name.value.as_str();
         let name = if order == 0 { first.to_owned() } else { format!("{first}-{suffix}") };
         Job { name, change_type, action: Action::Follow }
     };
-    gated.enumerate().map(job).collect()
+    spec.gated_positions().enumerate().map(job).collect()
 }
 
 /// Returns the position of the type of a job, by those that have the names for the first source of each type: the job of

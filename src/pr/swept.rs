@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::delivery::{Applier, Change, Comparison, Kind};
 use crate::pr::clock::Clock;
 use crate::pr::landing::{Landing, State};
-use crate::repo::manifest::ObjectId;
 
 /// A cluster, the secrets of `kubeConfig` on the way, and the name of a Namespace.
 type Key = (String, String, String);
@@ -18,7 +17,7 @@ impl Swept {
     /// Finds the Namespaces that go, by the landings of the pairs.
     pub(super) fn of(clock: &Clock<'_>, comparison: &Comparison<'_>, landings: &[Landing]) -> Swept {
         let going = comparison.changes.iter().filter_map(|change| {
-            let is_it = change.kind() == Kind::Deleted && is_namespace(&change.live);
+            let is_it = change.kind() == Kind::Deleted && change.live.is_namespace();
             let (pair, object) = change.before.as_ref().filter(|_| is_it)?;
             let lands = landings.get(*pair)?;
             let lands = clock.deletes(comparison.pairs.get(*pair)?, &object.value, lands);
@@ -40,10 +39,6 @@ impl Swept {
         let reason = format!("it goes with Namespace {}", key.2);
         Landing { outruns: lands.state.is_windowed(), reason: Some(reason), ..with.clone() }
     }
-}
-
-fn is_namespace(id: &ObjectId) -> bool {
-    id.group.is_empty() && id.kind == "Namespace"
 }
 
 fn key(comparison: &Comparison<'_>, change: &Change, namespace: &str) -> Option<Key> {

@@ -91,17 +91,23 @@ fn what_is_gated_reads_a_source_of_its_own() {
     assert_eq!(scratch.run(&["verify"]).code, 0);
 }
 
+/// Lets a side bring a Flux Kustomization of a Service, and returns the manifest of that.
+fn bring_inner(scratch: &Scratch) -> &'static str {
+    let list = "clusters/edge-01/apps/apps-rw/kustomization.yaml";
+    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: inner, namespace: nginx }\n";
+    scratch.write("apps/inner/kustomization.yaml", "resources: [service.yaml]\n");
+    scratch.write("apps/inner/service.yaml", service);
+    scratch.write("clusters/edge-01/apps/apps-rw/inner.yaml", flux_kustomization("inner", "apps/inner", ""));
+    scratch.write(list, scratch.text(list) + "  - inner.yaml\n");
+    service
+}
+
 /// A live side may hold Flux Kustomizations that are gated themselves. What it brings lands at its opening, and the jobs
 /// that suspended them go at once.
 #[test]
 fn what_a_side_applies_begins_to_read_a_held_source_in_an_open_window() {
     let scratch = bootstrapped();
-    let list = "clusters/edge-01/apps/apps-rw/kustomization.yaml";
-    scratch.write("apps/inner/kustomization.yaml", "resources: [service.yaml]\n");
-    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: inner, namespace: nginx }\n";
-    scratch.write("apps/inner/service.yaml", service);
-    scratch.write("clusters/edge-01/apps/apps-rw/inner.yaml", flux_kustomization("inner", "apps/inner", ""));
-    scratch.write(list, scratch.text(list) + "  - inner.yaml\n");
+    bring_inner(&scratch);
     scratch.commit();
     scratch.expect(0, &["sync", "--yes"]);
     scratch.commit();
@@ -124,12 +130,7 @@ fn what_a_side_applies_begins_to_read_a_held_source_in_an_open_window() {
 #[test]
 fn what_a_gated_one_brings_is_not_held_before_the_opening() {
     let scratch = following();
-    let list = "clusters/edge-01/apps/apps-rw/kustomization.yaml";
-    scratch.write("apps/inner/kustomization.yaml", "resources: [service.yaml]\n");
-    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: inner, namespace: nginx }\n";
-    scratch.write("apps/inner/service.yaml", service);
-    scratch.write("clusters/edge-01/apps/apps-rw/inner.yaml", flux_kustomization("inner", "apps/inner", ""));
-    scratch.write(list, scratch.text(list) + "  - inner.yaml\n");
+    let service = bring_inner(&scratch);
     let at = |date: &str| {
         scratch.git(&["add", "--all"]);
         scratch.git_at(date, &["commit", "--quiet", "--message", "a state"]);

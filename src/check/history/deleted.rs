@@ -130,7 +130,7 @@ impl<'s> Change<'s> {
     /// Returns the Namespaces that go at once: what is in one goes with it, whatever holds back the Flux Kustomization of that
     /// (Kubernetes, `namespaced_resources_deleter.go`).
     fn going<'d>(&self, own: &[&'d Deletion]) -> BTreeSet<&'d str> {
-        let spaces = own.iter().filter(|deletion| deletion.id.kind == "Namespace");
+        let spaces = own.iter().filter(|deletion| deletion.id.is_namespace());
         let at_once =
             spaces.filter(|deletion| self.deletes(deletion).is_some() && !self.waits_to_delete(deletion));
         at_once.map(|deletion| deletion.id.name.as_str()).collect()

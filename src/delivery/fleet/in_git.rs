@@ -156,19 +156,24 @@ impl Closings {
     }
 }
 
-/// Returns when a CronJob runs, and in which zone; `None` where that is not understood.
-fn times_of(job: &BuiltJob) -> Option<(Recurrence, TimeZone)> {
-    let zone = job.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
-    let times = Recurrence::Cron(CronExpr::parse(&job.schedule).ok()?);
-    times.has_times().then(|| (times, zone.unwrap_or(TimeZone::UTC)))
-}
-
 /// Returns the window that two CronJobs make; `None` where they are of two zones, or not understood.
 pub fn window_of(open: &BuiltJob, close: &BuiltJob) -> Option<Window> {
     if open.time_zone != close.time_zone {
         return None;
     }
-    let zone = close.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
-    let expression = |job: &BuiltJob| CronExpr::parse(&job.schedule).ok();
-    Some(Window { zone, form: WindowForm::OpenClose { open: expression(open)?, close: expression(close)? } })
+    let ((open, _), (close, zone)) = (schedule_of(open)?, schedule_of(close)?);
+    Some(Window { zone, form: WindowForm::OpenClose { open, close } })
+}
+
+/// Returns when a CronJob runs, and in which zone; `None` where that is not understood, or it has no times.
+fn times_of(job: &BuiltJob) -> Option<(Recurrence, TimeZone)> {
+    let (expression, zone) = schedule_of(job)?;
+    let times = Recurrence::Cron(expression);
+    times.has_times().then(|| (times, zone.unwrap_or(TimeZone::UTC)))
+}
+
+/// Returns the schedule of a CronJob, with the zone that it names; `None` where either is not understood.
+fn schedule_of(job: &BuiltJob) -> Option<(CronExpr, Option<TimeZone>)> {
+    let zone = job.time_zone.as_deref().map(schedule::zone::parse).transpose().ok()?;
+    Some((CronExpr::parse(&job.schedule).ok()?, zone))
 }

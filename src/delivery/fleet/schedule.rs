@@ -171,14 +171,7 @@ impl GateSchedule {
             Opens::Jobs(own) => own.next_open(first),
             Opens::Table(own) => own.next_open(first),
         });
-        Some(GateTimes {
-            open: true,
-            next_open,
-            next_close: first,
-            opens: next_open.map_or(0, |at| self.window_at(at, true)),
-            closes: first.map_or(0, |at| self.window_at(at, false)),
-            race: None,
-        })
+        Some(self.open_until(first, next_open))
     }
 
     /// Returns the state at an instant at which it is closed, of what waits only from a later opening on; `None` where it is
@@ -192,14 +185,19 @@ impl GateSchedule {
         let first =
             then.and_then(|(opening, times)| if times.open { times.next_close } else { Some(opening) });
         let next_open = first.and_then(|first| self.times(first).next_open);
-        Some(GateTimes {
+        Some(self.open_until(first, next_open))
+    }
+
+    /// Gives the state of what is open until its first closing, with the opening after that.
+    fn open_until(&self, first: Option<Timestamp>, next_open: Option<Timestamp>) -> GateTimes {
+        GateTimes {
             open: true,
             next_open,
             next_close: first,
             opens: next_open.map_or(0, |at| self.window_at(at, true)),
             closes: first.map_or(0, |at| self.window_at(at, false)),
             race: None,
-        })
+        }
     }
 
     /// Returns the first and the last instant of the table; `None` without one.

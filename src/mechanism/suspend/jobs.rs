@@ -21,9 +21,8 @@ struct Slot {
 
 /// Returns two jobs for each window of each gated type, the one that opens first, with the windows.
 fn slots(spec: &Spec) -> (Vec<Slot>, Vec<Job>) {
-    let gated = (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time());
     let (mut slots, mut jobs) = (Vec::new(), Vec::new());
-    for (order, change_type) in gated.enumerate() {
+    for (order, change_type) in spec.gated_positions().enumerate() {
         let name = spec.types[change_type].name.value.as_str();
         // All windows of a type stand in one table.
         let has_table = spec.gate.table.is_some();

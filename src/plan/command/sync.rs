@@ -119,8 +119,7 @@ fn refreshed(
     left: &gate::Left,
 ) -> Result<(Plan, Vec<Diagnostic>), Error> {
     let mut all = builder.clone();
-    let mut refused = Vec::new();
-    let moved = refresh(input, &mut all, &|_| true, &mut refused)?;
+    let (moved, mut refused) = refresh(input, &mut all, &|_| true)?;
     let error = match transferred(input, &all, &moved, left) {
         Err(error) if error.kind == ErrorKind::Unsafe && !moved.is_empty() => error,
         Err(error) => return Err(error),
@@ -137,7 +136,7 @@ fn refreshed(
     let (mut kept, mut safe) = (builder.clone(), BTreeSet::new());
     for whole in &moved {
         let mut trial = kept.clone();
-        let mut together = refresh(input, &mut trial, &|other| other == whole, &mut Vec::new())?;
+        let (mut together, _) = refresh(input, &mut trial, &|other| other == whole)?;
         together.extend(safe.iter().cloned());
         match guarded(input, &trial, &together, left) {
             Ok(_) => (kept, safe) = (trial, together),

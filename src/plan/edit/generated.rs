@@ -54,8 +54,13 @@ pub fn ownership_for(file: &File, body: &str) -> Ownership {
     }
 }
 
+/// Tells whether a file says the same below its first line as a text that the tool would write, first line and all.
+pub fn says(file: &File, text: &str) -> bool {
+    text.split_once('\n').is_some_and(|(_, body)| has_body(file, body))
+}
+
 /// Tells whether a file says the same below its first line.
-pub fn has_body(file: &File, body: &str) -> bool {
+fn has_body(file: &File, body: &str) -> bool {
     let text = file.text().map(|text| text.replace("\r\n", "\n"));
     text.as_deref().and_then(|text| text.split_once('\n')).is_some_and(|(_, own)| own == body)
 }

@@ -227,9 +227,15 @@ fn suspended_by_others(input: &Input<'_>, gates: &Gates) -> Option<(Diagnostic, 
         };
         cluster.held().iter().filter(by_others).cloned().collect::<Vec<_>>()
     };
-    let clusters = gates.clusters.iter().filter(|cluster| !of_cluster(cluster).is_empty());
-    let clusters: BTreeSet<String> = clusters.map(|cluster| cluster.cluster.clone()).collect();
-    let held: BTreeSet<GateTarget> = gates.clusters.iter().flat_map(of_cluster).collect();
+    let mut clusters = BTreeSet::new();
+    let mut held: BTreeSet<GateTarget> = BTreeSet::new();
+    for cluster in &gates.clusters {
+        let own = of_cluster(cluster);
+        if !own.is_empty() {
+            clusters.insert(cluster.cluster.clone());
+            held.extend(own);
+        }
+    }
     if held.is_empty() {
         return None;
     }

@@ -9,10 +9,10 @@ use crate::path::RepoPath;
 use crate::plan::gate::Lone;
 use crate::render::Object;
 use crate::repo::FluxKustomization;
-use crate::repo::manifest::{manifests, objects};
+use crate::repo::manifest::{ObjectId, manifests, objects};
 
 pub(super) fn is_namespace(object: &Object) -> bool {
-    object.value["kind"] == "Namespace" && object.value["apiVersion"] == "v1"
+    ObjectId::of(&object.value).is_namespace()
 }
 
 /// What an entry point brings to a cluster, and how early.

@@ -59,7 +59,7 @@ pub fn told(
         of(own.change_type)
     );
     let place = place_of(input, entry, &id).unwrap_or_else(|| Place::file(entry.path.clone()));
-    let warning = Diagnostic { code: Some(WRONG_SIDE), ..Diagnostic::warning(text) };
+    let warning = Diagnostic::warning(text).code(WRONG_SIDE);
     Some(warning.at(place).help(format!(
         "split it: `gitops-windows split {}`\nor let the object wait: give it the annotation `gitops-windows/type: {held}`",
         input.model.name_of_folder(&entry.path)

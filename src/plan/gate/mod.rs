@@ -108,8 +108,7 @@ type Apart = (Gates, BTreeMap<String, Error>);
 /// When the mechanism can't do what a window says.
 fn gates_apart(input: &Input<'_>) -> Result<Option<Apart>, Error> {
     let spec = input.spec;
-    let gated: Vec<usize> =
-        (0..spec.types.len()).filter(|position| !spec.types[*position].is_real_time()).collect();
+    let gated: Vec<usize> = spec.gated_positions().collect();
     if gated.is_empty() {
         return Ok(None);
     }

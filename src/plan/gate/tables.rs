@@ -167,7 +167,8 @@ fn not_held(input: &Input<'_>, model: &Model, gate: &ClusterGate, target: &GateT
     let text = format!("Flux Kustomization {shown} of cluster {cluster} stays open: {why}");
     let at = of_file(input, cluster, target).map(|flux| flux.place("sourceRef"));
     let at = at.unwrap_or_else(|| Place::file(input.spec.path.clone()));
-    let once = format!("`flux suspend kustomization {name} --namespace {namespace}` closes it at once");
+    let command = unheld::suspending(std::iter::once(name.as_str()), namespace);
+    let once = format!("`{command}` closes it at once");
     let lasting = "`gitops-windows sync` brings it under its gate";
     Diagnostic::warning(text).at(at).help(format!("{once}\n{lasting}"))
 }

@@ -142,12 +142,15 @@ pub fn unbuilt_held(input: &Input<'_>, builder: &Builder<'_>) -> Result<(), Erro
 /// Tells of all that does not build, each once.
 fn refuse<T>(broken: Broken) -> Result<T, Error> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
-    for one in broken.into_values().flatten() {
-        if !diagnostics.iter().any(|other| other.place == one.place) {
-            diagnostics.push(one);
-        }
-    }
+    broken.into_values().flatten().for_each(|one| add(&mut diagnostics, one));
     Err(Error { kind: ErrorKind::Invalid, diagnostics })
+}
+
+/// Adds what is wrong at a place of which nothing is said yet.
+fn add(found: &mut Vec<Diagnostic>, one: Diagnostic) {
+    if !found.iter().any(|other| other.place == one.place) {
+        found.push(one);
+    }
 }
 
 fn unbuilt_of(
@@ -166,12 +169,9 @@ fn unbuilt_of(
             continue;
         }
         let mut broken: Vec<Diagnostic> = Vec::new();
-        for entry in input.model.entries_of(cluster).filter(|entry| is_meant(entry, cluster)) {
-            let Some(diagnostic) = reason(input, entry, cluster) else { continue };
-            if !broken.iter().any(|other| other.place == diagnostic.place) {
-                broken.push(diagnostic);
-            }
-        }
+        let meant = input.model.entries_of(cluster).filter(|entry| is_meant(entry, cluster));
+        let reasons = meant.filter_map(|entry| reason(input, entry, cluster));
+        reasons.for_each(|one| add(&mut broken, one));
         broken.extend(unread(input, cluster));
         if !broken.is_empty() {
             found.insert(cluster.clone(), broken);

@@ -55,10 +55,8 @@ pub(super) fn remarks(
             format!("Flux Kustomization{plural} {names} of cluster {} {stay} open: {why}", gate.cluster);
         let once = match by_hand {
             ByHand::Suspend => {
-                let names = group.iter().map(|target| target.name.as_str());
-                let words = ["flux", "suspend", "kustomization"].into_iter().chain(names);
-                let words = words.chain(["--namespace", namespace]).map(str::to_owned).collect::<Vec<_>>();
-                format!("`{}` closes at once, until people resume it", shell_line(&words))
+                let command = suspending(group.iter().map(|target| target.name.as_str()), namespace);
+                format!("`{command}` closes at once, until people resume it")
             }
             ByHand::Resumed => "remove `suspend: false` from Git: it resumes what people suspend".to_owned(),
             ByHand::Unnamed => {
@@ -69,6 +67,12 @@ pub(super) fn remarks(
         Diagnostic::warning(text).at(place).help(format!("{once}\n{lasting}"))
     };
     groups.into_iter().map(told).collect()
+}
+
+/// Returns the command by which people suspend Flux Kustomizations of a namespace.
+pub(super) fn suspending<'n>(names: impl Iterator<Item = &'n str>, namespace: &'n str) -> String {
+    let words = ["flux", "suspend", "kustomization"].into_iter().chain(names);
+    shell_line(&words.chain(["--namespace", namespace]).map(str::to_owned).collect::<Vec<_>>())
 }
 
 /// What people can do at once about what no gate suspends.

@@ -54,7 +54,7 @@ impl Whole {
         let gated = |types: Vec<usize>| -> BTreeSet<usize> {
             types.into_iter().filter(|position| !input.spec.types[*position].is_real_time()).collect()
         };
-        let all_gated = || gated((0..input.spec.types.len()).collect());
+        let all_gated = || -> BTreeSet<usize> { input.spec.gated_positions().collect() };
         let managed = is_managed(input, cluster);
         let mut holds: Option<Holds<'_>> = None;
         let mine = |entry: &&EntryPoint| {

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::{EntryPoint, Input, TypedError, side};
+use crate::delivery::{EntryPoint, Input, TypedError, shared};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::edit::generated::{Ownership, has_body, ownership};
+use crate::plan::edit::generated::{Ownership, ownership, says};
 use crate::plan::gate;
 use crate::plan::migrate::misplaced;
 use crate::plan::split::projection::Manner;
@@ -19,7 +19,7 @@ use crate::repo::{Kustomization, Target};
 /// Brings every generated projection of the entry points that are meant up to date with the rules; gives
 /// those, present or not, of which a side was written anew.
 ///
-/// One of which the content does not build stays as it stands, which `broken` tells.
+/// One of which the content does not build stays as it stands: what is said of these comes with them.
 ///
 /// # Errors
 ///
@@ -28,9 +28,8 @@ pub fn refresh(
     input: &Input<'_>,
     builder: &mut Builder<'_>,
     is_meant: &dyn Fn(&RepoPath) -> bool,
-    broken: &mut Vec<Diagnostic>,
-) -> Result<BTreeSet<RepoPath>, Error> {
-    let mut moved = BTreeSet::new();
+) -> Result<(BTreeSet<RepoPath>, Vec<Diagnostic>), Error> {
+    let (mut moved, mut broken) = (BTreeSet::new(), Vec::new());
     // A side may carry a gate, which is generated too and no projection.
     let gates: BTreeSet<RepoPath> = gate::carriers(input)?.into_values().collect();
     for (side, (entry, position)) in input.sides().iter().filter(|(_, (entry, _))| is_meant(entry)) {
@@ -85,10 +84,8 @@ pub fn refresh(
             let mut texts = Manner::ALL
                 .map(|manner| projection_text(input, &app, whole, &folder, position, &typed, manner));
             if is_edited {
-                let body = |text: &String| text.split_once('\n').map(|(_, body)| body.to_owned());
                 let file = builder.now().file(&kustomization.file);
-                let is_it = |body: String| file.is_some_and(|file| has_body(file, &body));
-                let Some(text) = texts.iter().find(|text| body(text).is_some_and(is_it)) else {
+                let Some(text) = texts.iter().find(|text| file.is_some_and(|file| says(file, text))) else {
                     return conflict();
                 };
                 builder.put(&kustomization.file, text);
@@ -113,7 +110,7 @@ pub fn refresh(
             }
         }
     }
-    Ok(moved)
+    Ok((moved, broken))
 }
 
 /// Says that a projection was edited by hand; new apps go to the list that its sides share.
@@ -139,6 +136,6 @@ fn shared_list(input: &Input<'_>, list: &Kustomization) -> Option<RepoPath> {
     let sides = input.sides();
     let (whole, _) = sides.get(&list.folder)?;
     let cluster = input.model.entry(&list.folder).map_or("", |entry| entry.cluster.as_str());
-    let shared = side(input.spec, whole, cluster, "all")?;
+    let shared = shared(input.spec, whole, cluster)?;
     input.model.graph.get(&shared).map(|shared| shared.file.clone())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Child, Input, Role, app_names, children, side};
+use crate::delivery::{Child, Input, Role, app_names, children, shared};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -92,7 +92,7 @@ fn meant(input: &Input<'_>, name: &str, all: &[String]) -> String {
     let sides = input.sides();
     let shared: BTreeSet<RepoPath> = input
         .entries_of_sides(&sides)
-        .filter_map(|(entry, (whole, _))| side(input.spec, whole, &entry.cluster, "all"))
+        .filter_map(|(entry, (whole, _))| shared(input.spec, whole, &entry.cluster))
         .collect();
     let shared: BTreeSet<&str> = shared.iter().filter_map(RepoPath::name).collect();
     let is_offered = |name: &&str| !gates.contains(name) && !shared.contains(name);

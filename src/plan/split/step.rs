@@ -1,7 +1,7 @@
 //! One entry point's step of a split.
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Effect, Input, Partial, TypedError, side, told_apart};
+use crate::delivery::{Effect, Input, Partial, TypedError, shared, told_apart};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
@@ -127,7 +127,7 @@ impl Run<'_> {
             ));
         }
         if !original.model.graph.has(&entry.path) && !outcome.after.is_empty() {
-            let shared = side(input.spec, &entry.path, &entry.cluster, "all");
+            let shared = shared(input.spec, &entry.path, &entry.cluster);
             let shared = shared.and_then(|shared| trial.kustomization(&shared).ok().flatten());
             let list = shared.map_or_else(|| kustomization.file.clone(), |shared| shared.file.clone());
             outcome.notes.push(format!(

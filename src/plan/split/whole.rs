@@ -1,7 +1,7 @@
 //! Projections of a whole: an app, or an entry point whose content moves to a folder beside its sides.
 
 use crate::delivery::classify::{Classified, is_hashed};
-use crate::delivery::{Input, Typed, side};
+use crate::delivery::{Input, Typed, shared};
 use crate::path::RepoPath;
 use crate::plan::edit::parts::{self, Parts};
 use crate::plan::edit::{Builder, generated};
@@ -58,7 +58,7 @@ impl EntrySplit<'_, '_> {
         if let [only] = present[..] {
             return Ok(outcome.untouched(self.input.undivided(self.entry, only)));
         }
-        let whole = side(self.input.spec, &self.entry.path, &self.entry.cluster, "all")
+        let whole = shared(self.input.spec, &self.entry.path, &self.entry.cluster)
             .ok_or_else(|| Problem::layout("entryPoint", &self.entry.path))?;
         generated::move_whole(builder, self.kustomization, &whole).map_err(|reason| {
             let remedy = "write the named field as a list in block style\nor split this entry point by hand";

@@ -225,6 +225,11 @@ impl Spec {
         self.types.iter().filter(|change_type| !change_type.is_real_time())
     }
 
+    /// Returns their positions.
+    pub fn gated_positions(&self) -> impl Iterator<Item = usize> {
+        (0..self.types.len()).filter(|position| !self.types[*position].is_real_time())
+    }
+
     /// Tells whether a type has windows.
     pub fn has_gated_type(&self) -> bool {
         self.gated_types().next().is_some()
