@@ -189,8 +189,8 @@ fn is_of_kind(path: &RepoPath) -> bool {
     segments.next().is_some_and(is_kind) && segments.count() == 1
 }
 
-/// As [`explain`], of every object that an app brings, or a Flux Kustomization of that name; `None` where nothing is called
-/// so.
+/// As [`explain`], of every object that an app brings, or a Flux Kustomization of that name, or of `NAMESPACE/NAME`; `None`
+/// where nothing is called so.
 ///
 /// # Errors
 ///
@@ -211,7 +211,11 @@ enum Asked<'a> {
 /// Returns the apps of an entry point that a name means; the empty one where it means the entry point with all that it
 /// builds.
 fn named_in(input: &Input<'_>, entry: &EntryPoint, name: &str) -> BTreeSet<String> {
-    if input.model.name_of(entry) == name || input.model.flux_of(entry).any(|flux| flux.name == name) {
+    let is_it = |flux: &FluxKustomization| match name.split_once('/') {
+        Some((space, name)) => flux.name == name && input.spec.flux.namespace_of(&flux.namespace) == space,
+        None => flux.name == name,
+    };
+    if input.model.name_of(entry) == name || input.model.flux_of(entry).any(is_it) {
         return BTreeSet::from([String::new()]);
     }
     let Some(list) = input.model.graph.get(&entry.path) else { return BTreeSet::new() };

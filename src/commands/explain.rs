@@ -14,7 +14,7 @@ use crate::output::Output;
 /// Arguments of `explain`.
 #[derive(Args, Debug)]
 pub struct Explain {
-    /// The file or folder, relative to the folder of the spec; or an app or a Flux Kustomization, by name
+    /// The file or folder, relative to the folder of the spec; or an app or a Flux Kustomization (NAMESPACE/NAME)
     #[arg(value_name = "PATH or NAME")]
     pub path: String,
     /// How to answer
@@ -32,9 +32,8 @@ pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit
         )
     })?;
     let input = loaded.input();
-    // As `when` does: a word without a slash may be an app, where nothing stands at a path of that name.
     let is_there = input.snapshot.entry(&path).is_some() || input.snapshot.is_dir(&path);
-    let named = match is_there || arguments.path.contains('/') {
+    let named = match is_there {
         true => None,
         false => explain_app(&input, &arguments.path)?,
     };

@@ -23,8 +23,9 @@ fn asked(files: &[(&str, &str)], path: &str) -> Result<Explanation, Error> {
     let renderer = Embedded::new(Limits::default());
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
     let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
+    let is_there = snapshot.is_dir(&path_of(path));
     match explain_app(&input, path)? {
-        Some(explained) if !path.contains('/') => Ok(explained),
+        Some(explained) if !is_there => Ok(explained),
         _ => explain(&input, &path_of(path)),
     }
 }
@@ -108,4 +109,7 @@ fn a_misspelt_name_is_told_what_was_meant() {
     let help = |word: &str| asked(&files, word).unwrap_err().diagnostics[0].help.clone().unwrap();
     assert_eq!(help("keyclok"), "did you mean `keycloak`?");
     assert_eq!(help("tenant"), "did you mean `tenants`?");
+    // As `clusters` prints it.
+    assert_eq!(explained(&files, "flux-system/tenants"), explained(&files, "tenants"));
+    assert_eq!(help("other/tenants"), help("nothing/there"));
 }

@@ -156,6 +156,8 @@ pub enum WhyUnheld {
     NeededBy(GateTarget),
     /// Its objects have several types, and nothing divides them.
     Unsplit,
+    /// It is divided, and still applies all of it.
+    NotHandedOver,
     /// A gate can't name it, or can't tell its types.
     Unreachable,
 }

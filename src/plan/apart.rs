@@ -21,7 +21,7 @@ macro_rules! steps {
 /// The steps for a folder that a root applies with all else; a gate needs them.
 pub const OUT_OF_ROOT: &str = concat!(
     steps!(
-        "give the Flux Kustomization of the root `prune: false`",
+        "give the Flux Kustomization of the root `prune: false` (of a FluxInstance by `spec.kustomize.patches`)",
         "the folder",
         "remove the folder from the list of the root",
         "give the root's Flux Kustomization its `prune` back"
@@ -32,7 +32,7 @@ pub const OUT_OF_ROOT: &str = concat!(
 /// The steps for objects that a root applies with all else; a gate needs them.
 pub const OBJECTS_OUT_OF_ROOT: &str = concat!(
     steps!(
-        "give the Flux Kustomization of the root `prune: false`",
+        "give the Flux Kustomization of the root `prune: false` (of a FluxInstance by `spec.kustomize.patches`)",
         "a folder that the root does not list",
         "move what should wait into that folder",
         "give the root's Flux Kustomization its `prune` back"

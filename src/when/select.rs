@@ -36,7 +36,8 @@ pub struct Selected {
 
 /// Finds the sides that a question means.
 ///
-/// A word without a slash is an app where there is one of that name, and a path otherwise. Apps are the folders
+/// A word without a slash is an app where there is one of that name, and a path otherwise; a path where nothing stands may
+/// be the `NAMESPACE/NAME` of a Flux Kustomization. Apps are the folders
 /// that entry points list and the entry points themselves; `nginx` also means its parts, such as `nginx-rt`.
 ///
 /// # Errors
@@ -65,6 +66,12 @@ pub fn select(input: &Input<'_>, fleet: &Fleet, question: &Question<'_>) -> Resu
             continue;
         }
         let Some(path) = existing(snapshot, word, question.folder) else {
+            let own: Vec<usize> =
+                all().filter(|(_, side)| is_applied_by(side, word)).map(|one| one.0).collect();
+            if !own.is_empty() {
+                positions.extend(own);
+                continue;
+            }
             errors.push(unknown(&names, &fleet.known(), snapshot, word));
             continue;
         };
@@ -86,6 +93,12 @@ pub fn select(input: &Input<'_>, fleet: &Fleet, question: &Question<'_>) -> Resu
     }
     selected.sides = positions.into_iter().collect();
     Ok(selected)
+}
+
+/// Tells whether a Flux Kustomization of this `NAMESPACE/NAME` applies a side.
+fn is_applied_by(side: &Side, word: &str) -> bool {
+    let own = side.kustomization.as_ref();
+    own.is_some_and(|one| word.split_once('/') == Some((one.namespace.as_str(), one.name.as_str())))
 }
 
 /// Says whether a side does not stand yet and the entry point that it will come from is reached.

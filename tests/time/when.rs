@@ -546,6 +546,15 @@ fn words_that_come_near_are_told() {
     assert!(!told.contains("reconciliation-windows"), "{told}");
 }
 
+/// As `clusters` prints it.
+#[test]
+fn a_kustomization_is_meant_by_its_namespace_and_name_too() {
+    let fleet = Repository::fleet();
+    let by_name = fleet.stdout(&["when", "apps-rw"]);
+    assert!(by_name.contains("apps-rw"), "{by_name}");
+    assert_eq!(fleet.stdout(&["when", "flux-system/apps-rw"]), by_name);
+}
+
 /// The paths of a spec in another git repository mean that one.
 #[test]
 fn a_spec_of_another_git_repository_is_refused() {

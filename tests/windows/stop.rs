@@ -118,6 +118,24 @@ fn what_no_gate_holds_is_named_with_what_closes_it() {
     insta::assert_snapshot!(format!("{}\n{by_hand}", told(&scratch, 1, &["stop"])));
 }
 
+/// Until the hand-over one Flux Kustomization applies all of it.
+#[test]
+fn what_is_split_and_not_handed_over_is_named_too() {
+    let scratch = tabled();
+    let flux = scratch.text("clusters/edge-02/flux/apps-rw.yaml");
+    let late =
+        flux.replace("clusters/edge-02/apps/apps-rw", "clusters/edge-02/late").replace("apps-rw", "late");
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: { name: late, namespace: web }\n";
+    scratch.write("clusters/edge-02/flux/late.yaml", late);
+    scratch.write("clusters/edge-02/late/kustomization.yaml", "resources: [secret.yaml, map.yaml]\n");
+    scratch.write("clusters/edge-02/late/secret.yaml", secret);
+    scratch.write("clusters/edge-02/late/map.yaml", secret.replace("Secret", "ConfigMap"));
+    scratch.commit();
+    scratch.expect(0, &["split", "--all", "--yes", "--quiet"]);
+    scratch.commit();
+    insta::assert_snapshot!(told(&scratch, 1, &["stop"]));
+}
+
 /// kustomize-controller sets it back at the next reconciliation of whoever applies it.
 #[test]
 fn nobody_is_told_to_suspend_what_git_resumes() {

@@ -15,7 +15,7 @@ pub fn needed(input: &Input<'_>) -> Needed {
     let Ok(Some((gates, _))) = gates_apart(input) else { return Needed::new() };
     let of = |(target, unheld): (GateTarget, Unheld)| match unheld.why {
         WhyUnheld::NeededBy(by) => Some((target, by)),
-        WhyUnheld::Unsplit | WhyUnheld::Unreachable => None,
+        WhyUnheld::Unsplit | WhyUnheld::NotHandedOver | WhyUnheld::Unreachable => None,
     };
     let all = gates.clusters.into_iter();
     all.map(|cluster| (cluster.cluster, cluster.unheld.into_iter().filter_map(of).collect())).collect()

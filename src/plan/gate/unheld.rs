@@ -41,6 +41,10 @@ pub(super) fn remarks(
                 "no gate suspends what is not split",
                 "`gitops-windows split` and `migrate` bring what has a window under a gate",
             ),
+            WhyUnheld::NotHandedOver => (
+                "it is split, and still applies what the sides will",
+                "`gitops-windows migrate` brings what has a window under a gate",
+            ),
             WhyUnheld::Unreachable => {
                 ("no gate suspends it", "`gitops-windows sync --dry-run` says why, and what to change")
             }

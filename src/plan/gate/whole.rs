@@ -65,7 +65,10 @@ impl Whole {
                 && !sides.contains_key(&entry.path)
         };
         for entry in input.model.entries_of(cluster).filter(mine) {
-            if is_split(input, entry, cluster) {
+            let standing_sides = input.standing_sides(&entry.path, cluster);
+            if !standing_sides.is_empty() {
+                let types = gated(standing_sides.into_keys().collect());
+                whole.leave_open(input, entry, cluster, types, WhyUnheld::NotHandedOver);
                 continue;
             }
             let typed = match typed(input, entry, cluster) {
@@ -130,8 +133,9 @@ impl Whole {
 
     /// Builds ahead what all clusters will ask for.
     pub fn prepare(input: &Input<'_>, sides: &Sides) {
-        let is_whole =
-            |entry: &&EntryPoint| entry.through.is_none() && !is_split(input, entry, &entry.cluster);
+        let is_whole = |entry: &&EntryPoint| {
+            entry.through.is_none() && input.standing_sides(&entry.path, &entry.cluster).is_empty()
+        };
         let wanted = input.wholes(sides).filter(is_whole);
         input.prepare(wanted.map(|entry| &entry.path));
     }
@@ -355,11 +359,6 @@ fn unknown(
 fn place(input: &Input<'_>, entry: &EntryPoint, cluster: &str, field: &str) -> Place {
     let first = input.model.flux_in(entry, cluster).next();
     first.map_or_else(|| Place::file(entry.path.clone()), |flux| flux.place(field))
-}
-
-/// Tells whether an entry point has a side of any type.
-fn is_split(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
-    !input.standing_sides(&entry.path, cluster).is_empty()
 }
 
 /// Gives an entry point's Flux Kustomizations in a cluster, as they are or would be, but for those that Git suspends:
