@@ -155,9 +155,9 @@ pub struct Reached {
     pub value: Arc<Value>,
     /// Its `spec.postBuild` with the values that Git tells of `substituteFrom`, which then has the rest of it.
     pub post_build: Value,
-    /// The file that it comes from, and its position among the Flux Kustomizations that stand in files; `None` where it
-    /// stands in none.
-    pub written: Option<usize>,
+    /// The position of the one that it comes from among all that stand in files, also those that no cluster gets; `None`
+    /// where it stands in none. [`Model::standing`] gives that.
+    pub(super) written: Option<usize>,
     /// `spec.path` as a folder of the repository; `None` where the source is no artifact of this repository, or only
     /// the cluster knows the path.
     pub path: Option<RepoPath>,
@@ -280,6 +280,11 @@ impl Cluster {
 }
 
 impl Reached {
+    /// Tells whether no file holds it: a FluxInstance makes it, or something in the cluster.
+    pub fn is_made(&self) -> bool {
+        self.written.is_none()
+    }
+
     /// Returns `metadata.namespace`, as it is built; empty where Git does not say it.
     pub fn namespace(&self) -> &str {
         self.value["metadata"]["namespace"].as_str().unwrap_or_default()

@@ -55,6 +55,11 @@ impl Model {
         self.delivered.named(&one.read_in).and_then(in_cluster)
     }
 
+    /// Returns the Flux Kustomization in a file that a cluster gets as this one; `None` where no file has it.
+    pub fn standing(&self, one: &Reached) -> Option<&FluxKustomization> {
+        self.all_flux().iter().find(|other| Arc::ptr_eq(&other.effective, &one.value))
+    }
+
     /// Returns what a FluxInstance makes to apply an entry point of a cluster, or the root that lists it: it stands in no
     /// file.
     pub fn made(&self, entry: &EntryPoint, cluster: &str) -> Option<&Reached> {

@@ -30,7 +30,7 @@ pub struct Root {
     /// say it.
     pub kustomization: Option<Arc<Value>>,
     /// The position of that one among those that stand in files.
-    pub written: Option<usize>,
+    pub(super) written: Option<usize>,
     /// The file in which the Flux Kustomization, or the FluxInstance that makes it, stands.
     pub file: Option<RepoPath>,
     /// The source, where Git says it, with what it is known to be.

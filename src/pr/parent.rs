@@ -57,6 +57,6 @@ impl Clock<'_> {
 
 /// Returns the `spec` of a Flux Kustomization as its file has it.
 fn written(tree: &Tree<'_>, applier: &Applier<'_>) -> Option<String> {
-    let position = applier.kustomization?.written?;
-    Some(tree.world.model.flux(position).value["spec"].to_string())
+    let one = tree.world.model.standing(applier.kustomization?)?;
+    Some(one.value["spec"].to_string())
 }

@@ -268,7 +268,7 @@ impl<'a> Tree<'a> {
         let file = cluster.roots.iter().find(is_it)?.file.as_ref()?;
         let model = self.world.model;
         // The root of the instance has no file, and mostly it applies that one itself.
-        let own = || cluster.kustomizations.iter().filter(|one| one.written.is_none());
+        let own = || cluster.kustomizations.iter().filter(|one| one.is_made());
         let builders = model.graph.taken_in_by(file);
         let by_itself = own().find(|one| one.path.as_ref().is_some_and(|path| builders.contains(path)));
         if let Some(root) = by_itself {

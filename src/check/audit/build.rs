@@ -51,7 +51,7 @@ fn roots<'s>(
     let model = subject.model;
     let clusters = model.delivered.all.iter();
     let all = clusters.flat_map(|cluster| cluster.kustomizations.iter().map(move |one| (cluster, one)));
-    let failing = all.filter(|(_, one)| one.written.is_none());
+    let failing = all.filter(|(_, one)| one.is_made());
     failing.filter_map(|(cluster, one)| {
         let (error, folder) = (one.error.as_ref()?, one.path.as_ref()?);
         let (there, graph) = model.seen_in(subject.snapshot, model.partial_of(one));

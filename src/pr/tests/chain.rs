@@ -241,6 +241,12 @@ fn a_spec_that_its_parent_fills_in_lands_after_the_values() {
             (APPS, "", &apps.concat()),
             (VARS, "", vars),
             ("apps/other/settings.yaml", "", &map("settings", "a: '2'")),
+            // What no cluster gets stands before it in the order of files.
+            (
+                "archive/all.yaml",
+                "",
+                &["a", "b", "c", "d", "e"].map(|name| flux(name, "apps/other", "")).concat(),
+            ),
         ],
     );
     let other = (VARS, "side: apps-rt", "side: other");
