@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Cluster, Hold, Holds, Model, Reached, Reason};
+use crate::delivery::{Cluster, Hold, Holds, Model, Reached};
 use crate::repo::FluxKustomization;
 use crate::repo::flux::variables;
 use crate::spec::Spec;
@@ -28,7 +28,7 @@ pub fn json(model: &Model, spec: Option<&Spec>) -> Value {
         json!({
             "name": name,
             "roots": cluster.map(roots).unwrap_or_default(),
-            "proposed": cluster.is_some_and(is_proposed),
+            "proposed": cluster.is_some_and(|own| !own.is_said()),
             "kustomizations": cluster.map(|cluster| kustomizations(&belief, cluster)).unwrap_or_default(),
         })
     });
@@ -111,7 +111,7 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
             text.push_str(&format!("{name}  no Flux Kustomization of it is in Git\n"));
             continue;
         };
-        let proposed = if is_proposed(cluster) { " (proposed: nothing in Git names it)" } else { "" };
+        let proposed = if !cluster.is_said() { " (proposed: nothing in Git names it)" } else { "" };
         text.push_str(&format!("{name}  root {}{proposed}\n", roots(cluster).join(", ")));
         let ids = cluster.kustomizations.iter().map(|one| format!("{}/{}", one.namespace(), one.name()));
         let ids: Vec<String> = ids.collect();
@@ -189,10 +189,6 @@ fn roots(cluster: &Cluster) -> Vec<String> {
     let mut roots: Vec<String> = cluster.roots.iter().map(|root| root.folder.to_string()).collect();
     roots.dedup();
     roots
-}
-
-fn is_proposed(cluster: &Cluster) -> bool {
-    cluster.roots.iter().any(|root| root.reason == Reason::Proposed)
 }
 
 /// What Flux applies to clusters, and what holds it back.

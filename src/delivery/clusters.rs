@@ -13,7 +13,7 @@ use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
 use crate::delivery::view::View;
-use crate::delivery::{LeftOut, Root};
+use crate::delivery::{LeftOut, Reason, Root};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::Unmapped;
@@ -178,6 +178,11 @@ pub struct Reached {
 }
 
 impl Cluster {
+    /// Tells whether Git or the spec says what its roots are.
+    pub fn is_said(&self) -> bool {
+        self.roots.iter().all(|root| root.reason != Reason::Proposed)
+    }
+
     /// Notes the Flux Kustomizations by their names.
     pub(super) fn index(&mut self) {
         for (position, one) in self.kustomizations.iter().enumerate() {

@@ -218,11 +218,16 @@ impl<'m> Comparison<'m> {
         let (olds, news) = (built(before, &olds, renderer), built(after, &news, renderer));
         let mut all: Vec<(Pair<'m>, [Built; 2])> =
             pairs.into_iter().zip(olds.into_iter().zip(news).map(<[Built; 2]>::from)).collect();
-        // What nobody in Git applies may be no folder that builds.
-        all.retain(|(pair, sides)| {
+        // What nobody in Git applies may be no folder that builds: somebody applies the Flux Kustomizations in it.
+        for (pair, sides) in &mut all {
             let is_said = pair.latest().is_some_and(|applier| applier.kustomization.is_some());
-            is_said || sides.iter().any(Result::is_ok)
-        });
+            if !is_said && sides.iter().all(Result::is_err) {
+                let of = |one: &Option<Applier<'_>>, world: World<'_>| {
+                    one.as_ref().map(|one| brought(world.model, one)).unwrap_or_default()
+                };
+                *sides = [Ok(of(&pair.before, before)), Ok(of(&pair.after, after))];
+            }
+        }
         if self.is_staged {
             all = staged(all, before, after, renderer);
         }

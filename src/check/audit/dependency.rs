@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::check::audit::circle::circles;
 use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, WAITS_FOR_GATED};
 use crate::check::subject::Subject;
-use crate::delivery::{Delivery, SourceId};
+use crate::delivery::{Cluster, ClusterKey, Delivery, SourceId};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::mechanism::Action;
 use crate::repo::FluxKustomization;
@@ -25,17 +25,28 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         findings.extend(circles(&steps));
         findings.extend(twice(subject, deliveries));
     }
-    let mut defined: BTreeMap<&str, Defined<'_>> = BTreeMap::new();
+    // Where Git does not say what a cluster's roots are, what another one of the project defines may be its own too.
+    let mut by_home: BTreeMap<&str, Defined<'_>> = BTreeMap::new();
+    let mut by_cluster: BTreeMap<&ClusterKey, Defined<'_>> = BTreeMap::new();
     for delivery in &subject.deliveries {
-        defined.entry(&delivery.cluster.home).or_default().take_in(delivery);
+        let home = by_home.entry(&delivery.cluster.home).or_default();
+        home.name(delivery);
+        home.take_in(delivery);
+        by_cluster.entry(&delivery.reconciled_in).or_default().name(delivery);
+        by_cluster.entry(&delivery.cluster).or_default().take_in(delivery);
     }
-    findings.extend(
-        subject.deliveries.iter().flat_map(|one| missing(subject, one, &defined[one.cluster.home.as_str()])),
-    );
+    findings.extend(subject.deliveries.iter().flat_map(|one| {
+        let cluster = subject.model.delivered.named(&one.reconciled_in.name);
+        let defined = match cluster.is_some_and(Cluster::is_said) {
+            true => &by_cluster[&one.reconciled_in],
+            false => &by_home[one.cluster.home.as_str()],
+        };
+        missing(subject, one, defined)
+    }));
     findings
 }
 
-/// What the clusters of one project define.
+/// What a cluster, or the clusters of one project, define.
 #[derive(Default)]
 struct Defined<'s> {
     /// Those in Git, by name.
@@ -47,10 +58,13 @@ struct Defined<'s> {
 }
 
 impl<'s> Defined<'s> {
-    fn take_in(&mut self, delivery: &'s Delivery) {
+    fn name(&mut self, delivery: &'s Delivery) {
         if delivery.flux.is_some() {
             self.by_name.entry(&delivery.name).or_default().push(delivery);
         }
+    }
+
+    fn take_in(&mut self, delivery: &'s Delivery) {
         for applied in &delivery.objects {
             self.is_open |= applied.id.kind == "ResourceSet" && may_make(applied.value(), "Kustomization");
             if applied.is(GROUP, "Kustomization") {

@@ -3,6 +3,7 @@
 mod cases;
 mod changes;
 mod deletions;
+mod dependencies;
 mod fetched;
 mod gate_cases;
 mod instances;

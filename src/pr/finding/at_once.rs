@@ -13,8 +13,10 @@ use crate::repo::manifest::ObjectId;
 
 /// Finds an object that lands outside of the window that held it back, and whatever takes the window away.
 pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
-    // Of a cluster that comes or goes nothing was held back, or will be.
-    if line.lands.state != State::AtOnce || !clock.is_in_both(&line.cluster) {
+    // Of a cluster that comes or goes nothing was held back, or will be. Whoever applies a root outside of Git mostly does so
+    // at once.
+    let is_unsaid = line.lands.state == State::Unknown && line.by.kustomization.is_none();
+    if line.lands.state != State::AtOnce && !is_unsaid || !clock.is_in_both(&line.cluster) {
         return None;
     }
     let finding = |topic: Topic, object: &ObjectId, message: String, help: &str| Finding {
@@ -55,6 +57,7 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
     if line.id.group == GROUP && line.id.kind == "Kustomization" && line.kind == Kind::Changed {
         let (before, after) = suspended(line)?;
         let (name, help) = (&line.id.name, "take `spec.suspend` out of Git, unless it is meant");
+        let once = if is_unsaid { "" } else { " at once" };
         let namespace = &line.id.namespace;
         let held = clock.after.held_of(&line.cluster, namespace, name);
         let held = held.or_else(|| clock.before.held_of(&line.cluster, namespace, name));
@@ -63,21 +66,19 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
             (Some((_, hold)), true) => {
                 (Topic::Check, format!("is suspended by Git, so {hold} resumes it for a moment at most"))
             }
-            (None, true) => {
-                let what = "is suspended at once: nothing of it lands any more until Git resumes it";
-                (Topic::Check, what.to_owned())
-            }
+            (None, true) => (
+                Topic::Check,
+                format!("is suspended{once}: nothing of it lands any more until Git resumes it"),
+            ),
             (Some(hold), false) if before == Some(true) || after == Some(false) => {
                 // What waits at its source goes on waiting there.
                 if is_open(clock, &hold) || clock.after.is_held(&hold.0) {
                     return None;
                 }
-                let what = format!("is resumed at once, so all lands that waits for {}", hold.1);
-                (Topic::OutsideWindow, what)
+                (Topic::OutsideWindow, format!("is resumed{once}, so all lands that waits for {}", hold.1))
             }
             (None, false) if before == Some(true) => {
-                let what = "is resumed at once: all lands that changed while it was suspended";
-                (Topic::Check, what.to_owned())
+                (Topic::Check, format!("is resumed{once}: all lands that changed while it was suspended"))
             }
             _ => return None,
         };

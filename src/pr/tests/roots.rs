@@ -46,6 +46,27 @@ fn what_leaves_a_root_that_nothing_in_git_applies() {
     );
 }
 
+/// Two folders below it bring one object, so Flux lists no such folder: somebody applies the Flux Kustomizations alone.
+#[test]
+fn what_changes_in_a_root_that_does_not_build_is_told_of_its_flux_kustomizations() {
+    let rooted = SPEC.replace("one: { paths", "one: { roots: [clusters/one], paths");
+    let base = with(
+        &files(),
+        &[
+            (SPEC_FILE, "", &rooted),
+            ("clusters/one/flux-system/gotk-sync.yaml", &flux("flux-system", "clusters/one", ""), ""),
+            ("clusters/one/more.yaml", "", &flux("more", "more", "")),
+            ("clusters/one/a/kustomization.yaml", "", "resources: [../../../more]\n"),
+            ("clusters/one/b/kustomization.yaml", "", "resources: [../../../more]\n"),
+            ("more/kustomization.yaml", "", "resources: [a.yaml]\n"),
+            ("more/a.yaml", "", &map("a", "")),
+        ],
+    );
+    let suspended =
+        with(&base, &[("clusters/one/more.yaml", "", &flux("more", "more", "  suspend: true\n"))]);
+    insta::assert_snapshot!(words(&compared(&base, &suspended)));
+}
+
 /// Flux lists the folder by itself, as it has no list.
 #[test]
 fn what_goes_from_a_root_of_the_spec_to_a_flux_kustomization_is_moved() {
