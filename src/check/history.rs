@@ -165,6 +165,15 @@ impl<'s> Change<'s> {
         self.step.before.sources.place(applied, &["metadata", "name"])
     }
 
+    /// Says of one of the older revision when it deletes what it applied as it goes itself: a suspended one deletes nothing
+    /// (kustomize-controller, `finalize`). `None` where no gate in Git suspends it.
+    fn open(&self, delivery: &Delivery) -> Option<String> {
+        let target = self.step.before.target(delivery);
+        let job = self.step.before.model.closings.running(&delivery.reconciled_in.name, &target)?;
+        let held = delivery.held.as_ref().filter(|_| job.held.is_none() && !job.is_kept_out);
+        held.and_then(Hold::open)
+    }
+
     /// Flux Kustomizations that leave Git while what they apply stays there.
     fn ungoverned(&self) -> Vec<Diagnostic> {
         let mut findings = Vec::new();
@@ -174,10 +183,14 @@ impl<'s> Change<'s> {
             if names.is_empty() {
                 continue;
             }
+            let when = match self.open(delivery) {
+                Some(open) => format!("If {open} when the cluster deletes it"),
+                None => "When the cluster deletes it".to_owned(),
+            };
             findings.push(
                 KUSTOMIZATION_REMOVED
                     .finding(format!(
-                        "{} leaves Git. When the cluster deletes it, its objects are deleted with it: {}",
+                        "{} leaves Git. {when}, its objects are deleted with it: {}",
                         delivery.name,
                         named(&names)
                     ))

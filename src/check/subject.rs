@@ -7,9 +7,10 @@ use crate::delivery::{
     Applied, ClusterKey, Delivery, EntryPoint, GateJob, Holds, SourceId, Sources, UnclearJob, World,
     deliveries, gate_jobs,
 };
+use crate::mechanism::GateTarget;
 use crate::render::Renderer;
 use crate::repo::{FluxKustomization, Snapshot};
-use crate::spec::Spec;
+use crate::spec::{FluxDefaults, Spec};
 
 /// The repository, as the audits see it.
 pub struct Subject<'a> {
@@ -129,6 +130,13 @@ impl<'a> Subject<'a> {
     /// Gives the Flux Kustomization of a delivery, also where a FluxInstance makes it.
     pub fn applying(&self, delivery: &Delivery) -> Option<&'a FluxKustomization> {
         self.model.applying(delivery)
+    }
+
+    /// Names a Flux Kustomization as jobs do.
+    pub fn target(&self, delivery: &Delivery) -> GateTarget {
+        let usual = FluxDefaults::default();
+        let namespace = self.spec.map_or(&usual, |spec| &spec.flux).namespace_of(&delivery.namespace);
+        GateTarget { namespace: namespace.to_owned(), name: delivery.name.clone() }
     }
 
     /// Returns the held source that a Flux Kustomization in Git reads.

@@ -57,10 +57,15 @@ impl Hold {
 
     /// Says when it lets changes through, as the end of a sentence: now, where its window is open.
     pub fn within(&self) -> String {
+        self.open().map_or_else(|| self.end(), |open| format!("while {open}"))
+    }
+
+    /// Says that its window is open, as a clause; `None` where no window suspends what it holds.
+    pub fn open(&self) -> Option<String> {
         match self {
-            Hold::Window(_) => format!("while {self} is open"),
-            Hold::Job(_) | Hold::Provider(_) => format!("while the window of {self} is open"),
-            Hold::Source(_) | Hold::Suspended => self.end(),
+            Hold::Window(_) => Some(format!("{self} is open")),
+            Hold::Job(_) | Hold::Provider(_) => Some(format!("the window of {self} is open")),
+            Hold::Source(_) | Hold::Suspended => None,
         }
     }
 

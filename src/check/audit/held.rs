@@ -9,9 +9,7 @@ use crate::check::subject::Subject;
 use crate::delivery::inventory::stays_without;
 use crate::delivery::{Delivery, SourceId};
 use crate::diagnostic::Diagnostic;
-use crate::mechanism::GateTarget;
 use crate::repo::FluxKustomization;
-use crate::spec::FluxDefaults;
 
 /// Finds Flux Kustomizations that read a held source, and what acts on them at once: variables, keys, and their own end;
 /// and what waits for them less long than until the next run.
@@ -86,9 +84,7 @@ fn deletes(delivery: &Delivery, flux: &FluxKustomization, source: &SourceId) -> 
 
 /// Says that what applies it and waits for it gives up before the next run of the job that moves its source.
 fn impatient(subject: &Subject<'_>, delivery: &Delivery, flux: &FluxKustomization) -> Option<Diagnostic> {
-    let usual = FluxDefaults::default();
-    let namespace = subject.spec.map_or(&usual, |spec| &spec.flux).namespace_of(&delivery.namespace);
-    let target = GateTarget { namespace: namespace.to_owned(), name: delivery.name.clone() };
+    let target = subject.target(delivery);
     let minutes = subject.model.closings.running(&delivery.cluster.name, &target)?.tick();
     let tick = Duration::from_secs(u64::from(minutes) * 60);
     let parent = subject.model.impatient(flux, tick).into_iter().next()?;

@@ -241,7 +241,12 @@ impl<'s> Change<'s> {
                         "{by} leaves Git. If {outside} prunes, that deletes {count} that it applied: {listed}"
                     )
                 }
-                None => format!("{by} leaves Git, which deletes {count} that it applied: {listed}"),
+                None => match self.open(delivery) {
+                    Some(open) => format!(
+                        "{by} leaves Git. If {open} then, that deletes {count} that it applied: {listed}"
+                    ),
+                    None => format!("{by} leaves Git, which deletes {count} that it applied: {listed}"),
+                },
             },
             false => {
                 let them = if ids.len() == 1 { "it" } else { "them" };

@@ -6,6 +6,7 @@ mod deletions;
 mod dependencies;
 mod fetched;
 mod gate_cases;
+mod gated;
 mod instances;
 mod news;
 mod owners;
