@@ -19,7 +19,8 @@ const VERSION: u64 = 1;
 /// `gated` is the type whose window holds a Flux Kustomization back; where no spec says the type, it is the CronJob that
 /// suspends it. A cluster of which no Flux Kustomization is in Git has no roots. `proposed` is true where nothing in
 /// Git says what the roots are. `kubeConfig` has the secret or the ConfigMap by which a Flux Kustomization is applied to
-/// another cluster. `sourceKnown` is false where the source is not in Git and may be any repository. `error` is why a build
+/// another cluster. `path` is null where another repository is built, another revision of this one, or what only the cluster
+/// knows. `sourceKnown` is false where the source is not in Git and may be any repository. `error` is why a build
 /// fails. What is brought by such a build is not `certain`: it is what files say, without the patches and variables that the
 /// build would add.
 pub fn json(model: &Model, spec: Option<&Spec>) -> Value {
@@ -125,6 +126,9 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
             let mut facts = vec![path];
             if one.path.is_none() && cluster.unknown.contains(&source) {
                 facts.push("which is not in Git and may be any repository".to_owned());
+            }
+            if let Some(other) = &one.other {
+                facts.push(format!("which follows {}, and {} {}", other.follows, other.root, other.of_root));
             }
             let hold = belief.hold(cluster, one);
             facts.extend(hold.as_ref().and_then(Hold::name).map(|gated| format!("gated by {gated}")));

@@ -182,6 +182,8 @@ codes! {
         "Flux leaves a field of kustomization.yaml out.";
     MISSING_SOURCE = "GW070" "missing-source" Warning
         "A Flux Kustomization reads a source that is not in Git.";
+    UNDECLARED_FIELD = "GW071" "undeclared-field" Error
+        "A Flux Kustomization has a field that the Flux in Git does not declare.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

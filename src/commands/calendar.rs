@@ -103,7 +103,7 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let asked = |cluster: &&String| arguments.clusters.is_empty() || arguments.clusters.contains(cluster);
     let clusters: Vec<String> = fleet.clusters.iter().filter(asked).cloned().collect();
     let most = if arguments.format == CalendarFormat::Text { MOST_DRAWN } else { MOST_WRITTEN };
-    let all = Selected { sides: (0..fleet.sides.len()).collect(), unreached: Vec::new() };
+    let all = Selected { sides: (0..fleet.sides.len()).collect(), ..Selected::default() };
     let files = (&workspace.snapshot, &model);
     let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let answer = answer(&spec, &fleet, &schedules, &all, now, zone.clone());

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::cli::{Answer, Global};
 use crate::commands::apply::Exit;
 use crate::commands::workspace::Loaded;
+use crate::delivery::fleet::{others_reading, reached_by};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::explain::{Consumer, Explained, Explanation, Read, explain, explain_app};
@@ -52,7 +53,15 @@ pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit
             let files: Vec<Value> = explained.files.iter().map(Read::to_json).collect();
             output.result(format!("{:#}\n", json!({ "objects": objects, "files": files })).as_bytes());
         }
-        Answer::Text => output.result(text(&explained).as_bytes()),
+        Answer::Text => {
+            let mut told = text(&explained);
+            for other in
+                others_reading(input.model, &reached_by(input.model, input.snapshot, &path), &path, &[])
+            {
+                told += &format!("{other}: a change reaches it once it is there\n");
+            }
+            output.result(told.as_bytes());
+        }
     }
     Ok(Exit::Clean)
 }

@@ -16,9 +16,9 @@ use crate::delivery::view::View;
 use crate::delivery::{LeftOut, Reason, Root};
 use crate::mechanism;
 use crate::path::RepoPath;
-use crate::repo::flux::Unmapped;
+use crate::repo::flux::{Unmapped, artifact_path};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Graph, Snapshot, duration};
+use crate::repo::{FluxApi, Graph, OtherRevision, Snapshot, duration};
 use crate::spec::{self, FluxSource, Placed, Spec, folder_of};
 
 /// Folders that a cluster is known to own, by cluster name.
@@ -134,6 +134,8 @@ pub struct Cluster {
     pub(super) bringing: BTreeMap<(String, ObjectId), Bringing>,
     /// The positions of the Flux Kustomizations by their names, once all are known.
     pub(super) by_name: BTreeMap<String, Vec<usize>>,
+    /// The API of Flux Kustomizations that it gets; `None` where Git does not say it.
+    pub(super) api: Option<Arc<FluxApi>>,
     /// Why some of these apply no commit, by their positions, once somebody asks.
     pub(super) stalls: OnceLock<BTreeMap<usize, Stall>>,
 }
@@ -165,6 +167,8 @@ pub struct Reached {
     pub artifact: Artifact,
     /// Why the artifact that a generator makes can't be mapped back to folders of this repository, where that is so.
     pub unmapped: Option<Unmapped>,
+    /// Why it builds another revision of this repository than its root, where it does.
+    pub other: Option<OtherRevision>,
     /// Namespace and name of the one that applies it; `None` for a root that Git does not say more of.
     pub applied_by: Option<(String, String)>,
     /// The position of the root that brings it, among those of its cluster.
@@ -311,6 +315,12 @@ impl Reached {
     /// (kustomize-controller, `Reconcile` and `finalizerShouldDeleteResources`).
     pub fn is_suspended(&self) -> bool {
         self.value["spec"]["suspend"] == true
+    }
+
+    /// Returns the folder that it reads of another revision of this repository, where it does.
+    pub fn read_elsewhere(&self) -> Option<RepoPath> {
+        self.other.as_ref()?;
+        artifact_path(self.value["spec"]["path"].as_str().unwrap_or_default())
     }
 
     /// Returns the source that it reads.

@@ -6,7 +6,9 @@ use crate::delivery::fetched::Artifact;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{EXTERNAL, SourceId, bare_url};
 use crate::delivery::walk::{Step, Walk};
+use crate::mechanism;
 use crate::path::RepoPath;
+use crate::repo::{Followed, OtherRevision};
 
 /// The name that `flux bootstrap` gives to the source that it makes.
 const BOOTSTRAP: &str = "flux-system";
@@ -16,8 +18,8 @@ impl Walk<'_, '_> {
     ///
     /// It is one for the source of the root, for that of the spec, for another one with the same URL, for what a generator
     /// copies of one of these, and for some that do not stand in Git ([`is_unsaid_here`](Walk::is_unsaid_here)). `path` is
-    /// what is read there, `None` where that is not known.
-    pub(super) fn artifact(&self, id: &SourceId, path: Option<&str>) -> Option<Artifact> {
+    /// what is read there, `None` where that is not known; `root` is the position of the root that brings what reads it.
+    pub(super) fn artifact(&self, id: &SourceId, path: Option<&str>, root: usize) -> Option<Artifact> {
         let is_pushed = id.kind == "OCIRepository";
         let whole = |top: &RepoPath| Artifact { top: top.clone(), is_pushed, ..Artifact::default() };
         let roots = || self.cluster.roots.iter();
@@ -59,8 +61,7 @@ impl Walk<'_, '_> {
             let is_alike = folder.as_ref().is_some_and(is_above) && around.any(|one| !one.source().is(id));
             return (!is_alike && (is_here || is_only())).then(Artifact::default);
         }
-        // Another branch has folders of its own.
-        if self.is_of_another_branch(id) && folder.is_some_and(|folder| !folder.is_top() && !is_here) {
+        if self.other_revision(id, root).is_some() {
             return None;
         }
         known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top))
@@ -74,11 +75,58 @@ impl Walk<'_, '_> {
         is_named || id.name == BOOTSTRAP || self.reader.is_read_here(id)
     }
 
-    /// Tells whether a source and all of the roots' name branches, and none the same.
-    fn is_of_another_branch(&self, id: &SourceId) -> bool {
-        let branch = |id: &SourceId| self.source(id)?["ref"]["branch"].as_str();
-        let sources = || self.cluster.roots.iter().filter_map(|root| Some(&root.source.as_ref()?.0));
-        branch(id).is_some_and(|own| sources().all(|source| branch(source).is_some_and(|other| other != own)))
+    /// Returns how a source follows another revision of this repository than the root that brings what reads it; `None` for
+    /// the same one, for another repository, and where Git does not say it.
+    ///
+    /// One that is held copies the one that it is named after. What is the source of a root, or that of the spec, is this tree.
+    pub(super) fn other_revision(&self, id: &SourceId, position: usize) -> Option<OtherRevision> {
+        let root = self.cluster.roots.get(position)?;
+        let of_root = &root.source.as_ref()?.0;
+        let mut known = self.cluster.roots.iter().filter_map(|root| Some(&root.source.as_ref()?.0));
+        let is_known =
+            known.any(|own| own.is(id)) || self.reader.named.as_ref().is_some_and(|own| own.is(id));
+        let is_git = |id: &SourceId| id.kind == "GitRepository";
+        if is_known || !is_git(id) || !is_git(of_root) || self.url(id)? != self.url(of_root)? {
+            return None;
+        }
+        let (spec, spec_of_root) = (self.own_source(id)?, self.own_source(of_root)?);
+        if mechanism::is_held(&id.kind, spec) {
+            return self.other_revision(&self.copied_by(id)?, position);
+        }
+        let (follows, of_root) = (Followed::of(&id.kind, spec), Followed::of(&of_root.kind, spec_of_root));
+        let is_said = |one: &Followed| !one.value.contains("${");
+        let name = root.kustomization.as_ref()?["metadata"]["name"].as_str().unwrap_or_default();
+        (follows != of_root && is_said(&follows) && is_said(&of_root)).then(|| OtherRevision {
+            source: id.name.clone(),
+            follows,
+            root: name.to_owned(),
+            of_root,
+        })
+    }
+
+    /// Returns the source that a held one copies, by their names.
+    fn copied_by(&self, held: &SourceId) -> Option<SourceId> {
+        let id = |kind: &String, name: &String| SourceId {
+            kind: kind.clone(),
+            namespace: held.namespace.clone(),
+            name: name.clone(),
+        };
+        let written = self.reader.sources.keys().map(|(kind, name)| id(kind, name));
+        let own = self.cluster.sources.iter().map(|(own, _)| id(&own.kind, &own.name));
+        let is_live = |own: &SourceId| {
+            held.is_named_after(own)
+                && self.own_source(own).is_some_and(|spec| !mechanism::is_held(&own.kind, spec))
+        };
+        written.chain(own).filter(is_live).max_by_key(|own| own.name.len())
+    }
+
+    /// As [`source`](Walk::source), but not one of which the file may be another cluster's.
+    fn own_source(&self, id: &SourceId) -> Option<&Value> {
+        let all = self.reader.sources.get(&(id.kind.clone(), id.name.clone()));
+        let mut groups = self.cluster.roots.iter().map(|root| &root.group).filter(|group| !group.is_top());
+        let is_own = |(file, _): &(RepoPath, Value)| groups.any(|group| file.is_within(group));
+        let is_clear = all.is_none_or(|all| all.len() < 2 || all.iter().any(is_own));
+        self.cluster.source(id).or_else(|| self.source(id).filter(|_| is_clear))
     }
 
     /// Returns the URL of a source: as builds bring it, or else as it stands in a file.

@@ -115,6 +115,7 @@ impl Reader<'_> {
             written: None,
             file: None,
             source: Some((id, source)),
+            version: spec["distribution"]["version"].as_str().map(str::to_owned),
             reason: Reason::FluxInstance,
         })
     }

@@ -11,6 +11,7 @@
 
 mod about;
 mod alike;
+mod api;
 pub(crate) mod app;
 mod applied;
 mod applier;
@@ -130,6 +131,6 @@ pub use typed::{Typed, TypedError};
 pub use unapplied::{Unapplied, unapplied};
 pub(crate) use unlisted::is_taken;
 pub use unlisted::{Unlisted, unlisted};
-pub(crate) use unplaced::{UNMAPPED, UnmappedGroup};
+pub(crate) use unplaced::{OtherGroup, REACHES, UNMAPPED, UnmappedGroup};
 pub use variables::Brought;
 pub use withheld::{Cause, foreign};

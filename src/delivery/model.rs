@@ -7,7 +7,7 @@ use crate::delivery::lookup::Index;
 use crate::delivery::made::made;
 use crate::delivery::naming;
 use crate::delivery::suggested::suggested;
-use crate::delivery::unplaced::{unknown_paths, unmapped, unplaced};
+use crate::delivery::unplaced::{of_other_revisions, unknown_paths, unmapped, unplaced};
 use crate::delivery::{
     Closings, Cluster, ClusterFolders, Clusters, EntryPoint, Known, Reached, Reason, Role,
 };
@@ -85,6 +85,7 @@ impl Model {
         let mut by_path: BTreeMap<RepoPath, EntryPoint> = BTreeMap::new();
         remarks.extend(unknown_paths(&flux, &delivered));
         remarks.extend(unmapped(&flux));
+        remarks.extend(of_other_revisions(&flux));
         for (index, kustomization) in flux.iter().enumerate() {
             let Some(path) = &kustomization.path else {
                 remarks.extend(unplaced(kustomization));
@@ -120,7 +121,10 @@ impl Model {
         }
         // What an unlisted one would apply is no entry point either.
         let disabled = unlisted.iter().filter_map(|one| one.path.as_ref());
-        let covered = built_any(&graph, by_path.keys().chain(disabled));
+        // Nor is what another revision of this repository is read at.
+        let elsewhere = delivered.all.iter().flat_map(|cluster| &cluster.kustomizations);
+        let elsewhere: Vec<RepoPath> = elsewhere.filter_map(Reached::read_elsewhere).collect();
+        let covered = built_any(&graph, by_path.keys().chain(disabled).chain(&elsewhere));
         // What other clusters build on is a base of theirs and no cluster, wherever it lies.
         let built_on = built_any(&graph, by_path.keys());
         let is_base = |path: &RepoPath| {
@@ -323,11 +327,13 @@ fn alive(
                 path: one.path.clone(),
                 top: one.artifact.top.clone(),
                 unmapped: one.unmapped.clone(),
+                other: one.other.clone(),
                 cluster: cluster.clone(),
                 remote: one.remote.clone(),
                 home: home.clone(),
                 read_in: reader.name.clone(),
                 is_brought: is_brought(&written[position], one),
+                api: reader.api.clone().filter(|_| one.remote.is_empty()),
                 ..written[position].clone()
             });
         }

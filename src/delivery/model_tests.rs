@@ -187,8 +187,67 @@ fn a_folder_of_another_branch_is_none_of_this_one() {
     };
     assert_eq!(paths("team", "./staging"), None);
     assert_eq!(paths("main", "./staging").as_deref(), Some("staging"));
-    // As where a branch is promoted.
-    assert_eq!(paths("release", "./apps").as_deref(), Some("apps"));
+    // It may hold the same folder, and a commit here reaches it once it is there.
+    assert_eq!(paths("release", "./apps"), None);
+}
+
+#[test]
+fn a_source_of_another_revision_is_no_artifact_of_this_one() {
+    let url = "https://example.org/fleet";
+    let root =
+        |more: &str| source("flux-system", url, more) + "---\n" + &flux("flux-system", "./clusters/prod", "");
+    let team = flux("team", "./apps", "").replace("name: flux-system }", "name: team }");
+    let others = |of_root: &str, url: &str, of_team: &str| {
+        let (root, team) = (root(of_root), source("team", url, of_team) + "---\n" + &team);
+        let inner = flux("inner", "./apps/inner", "");
+        let files = [
+            ("clusters/prod/root.yaml", root.as_str()),
+            ("clusters/prod/team.yaml", &team),
+            ("apps/kustomization.yaml", "resources: [s.yaml, inner.yaml]\n"),
+            ("apps/s.yaml", SERVICE),
+            ("apps/inner.yaml", &inner),
+            ("apps/inner/kustomization.yaml", LIST),
+            ("apps/inner/s.yaml", SERVICE),
+        ];
+        let model = read(&Known::default(), &files);
+        // What it brings is alive as that revision says.
+        assert!(model.unlisted.is_empty(), "{:?}", model.unlisted);
+        let team = model.all_flux().iter().find(|one| one.name == "team").unwrap();
+        assert_eq!(team.path.is_none(), team.other.is_some());
+        assert_eq!(
+            model.entry(&crate::path::RepoPath::parse("apps").unwrap()).is_none(),
+            team.other.is_some()
+        );
+        assert_eq!(
+            model.remarks.iter().filter(|one| one.message.contains("follows")).count() == 1,
+            team.other.is_some()
+        );
+        team.other.as_ref().map(ToString::to_string)
+    };
+    let main = "ref: { branch: main }";
+    assert_eq!(
+        others(main, "ssh://git@example.org/fleet.git", "ref: { branch: staging }").as_deref(),
+        Some("GitRepository team follows branch `staging`, and flux-system, which brings it, branch `main`")
+    );
+    for (of_root, of_team) in [
+        ("", "ref: { branch: main }"),
+        (main, ""),
+        (main, "ref: { tag: v1 }"),
+        (main, "ref: { semver: '>=1.0.0' }"),
+        (main, "ref: { branch: main, commit: abc }"),
+        ("ref: { tag: v1 }", "ref: { tag: v2 }"),
+    ] {
+        assert!(others(of_root, url, of_team).is_some(), "{of_root} and {of_team}");
+    }
+    for (of_root, of_team) in [
+        (main, "ref: { name: refs/heads/main }"),
+        ("", "ref: { branch: master }"),
+        ("ref: { tag: v1 }", "ref: { tag: v1 }"),
+        (main, "ref: { branch: other, tag: held..until-the-first-tick }"),
+        (main, "ref: { branch: '${branch}' }"),
+    ] {
+        assert_eq!(others(of_root, url, of_team), None, "{of_root} and {of_team}");
+    }
 }
 
 #[test]

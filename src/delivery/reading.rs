@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::delivery::clusters::{Cluster, Clusters, Fetched, Known};
+use crate::delivery::clusters::{Cluster, Clusters, Fetched, Known, Reached};
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming;
 use crate::delivery::propose::{is_kept, propose};
@@ -58,7 +58,8 @@ impl Clusters {
         };
         let mut all = reader.certain(known);
         let left = |all: &[Cluster]| {
-            let reached = written(all);
+            let mut reached = written(all);
+            reached.extend(of_other_revisions(flux, graph, all));
             (0..flux.len()).filter(|position| !reached.contains(position)).collect::<BTreeSet<usize>>()
         };
         let roots: Vec<Root> = all.iter().flat_map(|cluster| &cluster.roots).cloned().collect();
@@ -85,7 +86,9 @@ impl Clusters {
         }
         let not_alive = left(&all);
         let unread = unread(&reader.top, flux, &all);
-        Clusters { all, not_alive, unread, ignored: reader.ignored }
+        let mut clusters = Clusters { all, not_alive, unread, ignored: reader.ignored };
+        clusters.take_apis(snapshot, graph);
+        clusters
     }
 }
 
@@ -289,6 +292,18 @@ fn part(roots: &mut [Root]) {
 /// Returns the positions of the Flux Kustomizations of clusters that stand in files.
 pub(super) fn written(clusters: &[Cluster]) -> BTreeSet<usize> {
     clusters.iter().flat_map(|cluster| &cluster.kustomizations).filter_map(|one| one.written).collect()
+}
+
+/// Returns the positions of those that folders hold which another revision of this repository is read at: whether a cluster
+/// gets them that revision says.
+fn of_other_revisions(flux: &[FluxKustomization], graph: &Graph, clusters: &[Cluster]) -> BTreeSet<usize> {
+    let others =
+        clusters.iter().flat_map(|cluster| &cluster.kustomizations).filter_map(Reached::read_elsewhere);
+    let others: BTreeSet<RepoPath> = others.filter(|folder| !folder.is_top()).collect();
+    let is_taken =
+        |one: &FluxKustomization| graph.taken_in_by(&one.file).iter().any(|path| others.contains(path));
+    let all = flux.iter().enumerate().filter(|_| !others.is_empty());
+    all.filter(|(_, one)| is_taken(one)).map(|(position, _)| position).collect()
 }
 
 /// Finds the Flux Kustomizations that no build brings and that build something of a root of which Git does not say what

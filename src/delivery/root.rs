@@ -35,6 +35,8 @@ pub struct Root {
     pub file: Option<RepoPath>,
     /// The source, where Git says it, with what it is known to be.
     pub source: Option<(SourceId, Value)>,
+    /// The version of Flux that a FluxInstance asks for.
+    pub(super) version: Option<String>,
     /// Why it is one.
     pub reason: Reason,
 }
@@ -62,6 +64,7 @@ impl Root {
             written: None,
             file: None,
             source: None,
+            version: None,
             reason,
         }
     }

@@ -1,6 +1,6 @@
 //! Flux Kustomizations of which Git does not say the folder.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -8,12 +8,15 @@ use crate::delivery::source::EXTERNAL;
 use crate::delivery::{Clusters, Model};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
-use crate::repo::FluxKustomization;
 use crate::repo::flux::{Unmapped, artifact_path, holds_variable};
+use crate::repo::{FluxKustomization, OtherRevision};
 use crate::text::some;
 
 /// How many names a message has.
 const MOST_NAMES: usize = 5;
+
+/// What a commit comes to where another revision is read.
+pub(crate) const REACHES: &str = "bring commits there too: a commit reaches it once it is there";
 
 /// What to do about it.
 pub(crate) const UNMAPPED: &str =
@@ -134,6 +137,45 @@ pub(super) fn unmapped(flux: &[FluxKustomization]) -> Vec<Diagnostic> {
         Some(Diagnostic::warning(message).at(place).help(UNMAPPED))
     };
     UnmappedGroup::all(flux).into_iter().filter_map(tell).collect()
+}
+
+/// Those that read one source which follows another revision of this repository than their root.
+#[derive(Clone, Debug)]
+pub(crate) struct OtherGroup<'a> {
+    /// How that follows another one.
+    pub other: &'a OtherRevision,
+    /// The first one.
+    pub first: &'a FluxKustomization,
+    /// Their names.
+    pub names: String,
+}
+
+impl<'a> OtherGroup<'a> {
+    /// Returns the groups in the order of what they read.
+    pub(crate) fn all(flux: impl IntoIterator<Item = &'a FluxKustomization>) -> Vec<OtherGroup<'a>> {
+        let mut found: BTreeMap<&OtherRevision, Vec<&FluxKustomization>> = BTreeMap::new();
+        for one in flux {
+            if let Some(other) = &one.other {
+                found.entry(other).or_default().push(one);
+            }
+        }
+        let group = |(other, all): (&'a OtherRevision, Vec<&'a FluxKustomization>)| {
+            let names: BTreeSet<&str> = all.iter().map(|one| one.name.as_str()).collect();
+            let names: Vec<&str> = names.into_iter().collect();
+            Some(OtherGroup { other, first: all.first()?, names: some(&names, MOST_NAMES) })
+        };
+        found.into_iter().filter_map(group).collect()
+    }
+}
+
+/// Says that Flux Kustomizations read another revision of this repository, once for each source that follows one.
+pub(super) fn of_other_revisions(flux: &[FluxKustomization]) -> Vec<Diagnostic> {
+    let tell = |group: OtherGroup<'_>| {
+        Diagnostic::note(format!("{}. Nothing of {} is split", group.other, group.names))
+            .at(group.first.place("sourceRef"))
+            .help(REACHES)
+    };
+    OtherGroup::all(flux).into_iter().map(tell).collect()
 }
 
 /// Says that the folder of a Flux Kustomization is not known; one of another repository is nobody's business here.

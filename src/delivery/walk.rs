@@ -280,7 +280,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                 let mut read = Vec::new();
                 for (position, id) in generator::sources(&value).into_iter().enumerate() {
                     let folder = generator::copied_of(&value, position).find(|one| self.reader.is_here(one));
-                    let artifact = self.artifact(&id, folder.as_ref().map(RepoPath::as_str));
+                    let artifact = self.artifact(&id, folder.as_ref().map(RepoPath::as_str), step.root);
                     let artifact = artifact.map(|artifact| Artifact { ignore: self.ignore(&id), ..artifact });
                     read.push(artifact.map(|artifact| (self.reader.view(&artifact), artifact)));
                 }
@@ -359,6 +359,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             path: None,
             artifact: Artifact::default(),
             unmapped: None,
+            other: None,
             applied_by,
             root,
             remote: remote.to_owned(),
@@ -395,11 +396,13 @@ impl<'r, 'a> Walk<'r, 'a> {
         let one = &self.cluster.kustomizations[position];
         let spec = one.value["spec"].clone();
         let post_build = self.known.known(&spec["postBuild"], &one.remote, one.namespace());
-        let (id, remote) = (one.source(), one.target());
+        let (id, remote, root) = (one.source(), one.target(), one.root);
         let path = Some(&spec["path"]).filter(|path| !holds_variable(path));
         self.cluster.kustomizations[position].post_build.clone_from(&post_build);
         // A path that is left out is the top (`kustomization_types.go`, `Path`).
-        let artifact = self.artifact(&id, spec["path"].as_str().or(Some("./")));
+        let other = self.other_revision(&id, root);
+        let artifact = self.artifact(&id, spec["path"].as_str().or(Some("./")), root);
+        self.cluster.kustomizations[position].other = other;
         let Some(artifact) = artifact else {
             if id.kind == "GitRepository" && self.source(&id).is_none() {
                 self.cluster.unknown.insert(id.clone());

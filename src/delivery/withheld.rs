@@ -22,6 +22,8 @@ words! {
         Parent = "parent",
         /// It reads an artifact that is not made of this repository's files, or not of these alone.
         Source = "source",
+        /// Its source follows another revision of this repository than its root.
+        Revision = "revision",
         /// Only the cluster knows its path.
         Path = "path",
         /// No cluster gets it.
@@ -41,6 +43,9 @@ impl fmt::Display for Cause {
 pub fn foreign(one: &Reached) -> Option<(Cause, String)> {
     if one.path.is_some() {
         return None;
+    }
+    if let Some(other) = &one.other {
+        return Some((Cause::Revision, format!("{other}: this commit reaches it once it is there")));
     }
     let (name, source) = (one.name(), one.source());
     let is_here = matches!(source.kind.as_str(), "GitRepository");

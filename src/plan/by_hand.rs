@@ -25,8 +25,13 @@ impl Command {
     /// Prepares a live Flux Kustomization for the loss of its objects.
     ///
     /// The field manager is Flux's own, so that a later `flux create` finds no conflict.
-    pub fn prepare(name: &str, namespace: &str, cluster: &str) -> Command {
-        let patch = r#"{"spec":{"prune":false,"deletionPolicy":"Orphan"}}"#;
+    ///
+    /// A cluster without `deletionPolicy` keeps them by `prune: false` alone.
+    pub fn prepare(name: &str, namespace: &str, cluster: &str, has_policy: bool) -> Command {
+        let patch = match has_policy {
+            true => r#"{"spec":{"prune":false,"deletionPolicy":"Orphan"}}"#,
+            false => r#"{"spec":{"prune":false}}"#,
+        };
         let purpose = format!("this keeps the objects of Flux Kustomization {name} when they leave it");
         Command::patch(name, namespace, cluster, patch, purpose)
     }
@@ -66,9 +71,13 @@ impl Command {
     ///
     /// Something that Git does not show may have given it its old values again, and then its finalizer
     /// deletes what it applied (kustomize-controller, `finalize`). So one command looks and deletes.
-    pub fn let_go(name: &str, namespace: &str, cluster: &str) -> Command {
+    pub fn let_go(name: &str, namespace: &str, cluster: &str, has_policy: bool) -> Command {
+        let (fields, said, safe) = match has_policy {
+            true => ("{.spec.prune} {.spec.deletionPolicy}", "prune and deletionPolicy are", "false Orphan"),
+            false => ("{.spec.prune}", "prune is", "false"),
+        };
         let script = format!(
-            r#"live=$(kubectl get {RESOURCE} "$1" --namespace "$2" --output "jsonpath={{.spec.prune}} {{.spec.deletionPolicy}}") || exit 1; if test "$live" = "false Orphan"; then kubectl delete {RESOURCE} "$1" --namespace "$2"; else echo "not deleted, as it would delete its objects: prune and deletionPolicy are \"$live\" and not \"false Orphan\"" >&2; exit 1; fi"#
+            r#"live=$(kubectl get {RESOURCE} "$1" --namespace "$2" --output "jsonpath={fields}") || exit 1; if test "$live" = "{safe}"; then kubectl delete {RESOURCE} "$1" --namespace "$2"; else echo "not deleted, as it would delete its objects: {said} \"$live\" and not \"{safe}\"" >&2; exit 1; fi"#
         );
         let words = ["sh", "-c", script.as_str(), "sh", name, namespace];
         let purpose =
@@ -186,7 +195,7 @@ mod tests {
     fn one_that_would_delete_its_objects_is_not_let_go() {
         let folder = tempfile::tempdir().unwrap();
         let kubectl = folder.path().join("kubectl");
-        let line = Command::let_go("apps", "flux-system", "north").shell();
+        let line = Command::let_go("apps", "flux-system", "north", true).shell();
         for (live, goes) in [
             ("echo false Orphan", true),
             ("echo true Orphan", false),

@@ -287,5 +287,9 @@ impl<'a> Tree<'a> {
 
 /// Returns the build of a Flux Kustomization of a cluster; `None` where its folder is not known.
 pub(super) fn applier_of<'a>(cluster: &'a Cluster, one: &'a Reached) -> Option<Applier<'a>> {
-    Some(Applier { cluster: &cluster.name, path: one.path.clone()?, kustomization: Some(one) })
+    Some(Applier {
+        cluster: &cluster.name,
+        path: one.path.clone().or_else(|| one.read_elsewhere())?,
+        kustomization: Some(one),
+    })
 }

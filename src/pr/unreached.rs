@@ -22,7 +22,8 @@ pub(super) fn unreached(
     files: &BTreeSet<RepoPath>,
     withheld: &[Withheld],
 ) -> Vec<RepoPath> {
-    let is_hiding = |one: &Withheld| matches!(one.cause, Cause::Source | Cause::Path | Cause::NoFlux);
+    let is_hiding =
+        |one: &Withheld| matches!(one.cause, Cause::Source | Cause::Revision | Cause::Path | Cause::NoFlux);
     if withheld.iter().any(is_hiding) {
         return Vec::new();
     }

@@ -8,9 +8,9 @@ use crate::delivery::{Applier, Cause, Comparison, Kind, Model, Reached, World, a
 use crate::path::RepoPath;
 use crate::pr::report::{By, Line};
 use crate::pr::withheld::Withheld;
-use crate::repo::Snapshot;
 use crate::repo::flux::{artifact_path, is_yaml};
 use crate::repo::manifest::{manifests, objects};
+use crate::repo::{Graph, Snapshot};
 
 /// Where the Flux project publishes its own manifests with each release.
 const FLUX: [&str; 2] = ["oci://ghcr.io/fluxcd/flux-manifests", "oci://docker.io/fluxcd/flux-manifests"];
@@ -196,6 +196,9 @@ impl<'a> Reach<'a> {
         if self.changes.iter().any(|line| is_source(&line)) {
             return true;
         }
+        if let Some(path) = one.read_elsewhere() {
+            return self.is_read_at(cluster, one, &path);
+        }
         match source.kind.as_str() {
             // One of another repository, unless only its path is not known.
             "GitRepository" => matches!(foreign(one), Some((Cause::Path, _))) && self.may_fit(cluster, one),
@@ -249,12 +252,19 @@ impl<'a> Reach<'a> {
         self.worlds.iter().any(|world| {
             let graph = &world.model.graph;
             let mut folders = graph.iter().map(|list| &list.folder).filter(|folder| is_wanted(folder));
-            folders.any(|folder| {
-                let applier = Applier { cluster, path: folder.clone(), kustomization: Some(one) };
-                let known = applier.surroundings(graph).unwrap_or_else(|| BTreeSet::from([folder.clone()]));
-                self.files.iter().any(|file| file.ancestors().any(|path| known.contains(&path)))
-            })
+            folders.any(|folder| self.is_read_by(cluster, one, folder, graph))
         })
+    }
+
+    /// Tells whether a folder reads a changed file, before or after.
+    fn is_read_at(&self, cluster: &str, one: &Reached, folder: &RepoPath) -> bool {
+        self.worlds.iter().any(|world| self.is_read_by(cluster, one, folder, &world.model.graph))
+    }
+
+    fn is_read_by(&self, cluster: &str, one: &Reached, folder: &RepoPath, graph: &Graph) -> bool {
+        let applier = Applier { cluster, path: folder.clone(), kustomization: Some(one) };
+        let known = applier.surroundings(graph).unwrap_or_else(|| BTreeSet::from([folder.clone()]));
+        self.files.iter().any(|file| file.ancestors().any(|path| known.contains(&path)))
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::repo::manifest::{kept_manifests, objects};
-use crate::repo::{Entry, Snapshot};
+use crate::repo::{Entry, FluxApi, OtherRevision, Snapshot};
 use crate::yaml::Node;
 
 /// The API group of Flux Kustomizations.
@@ -82,6 +82,8 @@ pub struct FluxKustomization {
     pub top: RepoPath,
     /// Why what an ArtifactGenerator makes can't be mapped back to folders of this repository, where that is so.
     pub unmapped: Option<Unmapped>,
+    /// Why it builds another revision of this repository, where it does; the model finds it out.
+    pub other: Option<OtherRevision>,
     /// The cluster that gets it; empty as long as the model has not found it out.
     pub cluster: String,
     /// The secrets of `kubeConfig` on the way to it, where it lies in another cluster than that of its root; empty for
@@ -93,6 +95,8 @@ pub struct FluxKustomization {
     pub(crate) read_in: String,
     /// Whether another one applies it and the build of its own folder leaves its file out; the model finds it out.
     pub(crate) is_brought: bool,
+    /// The API that its cluster gets from Git; `None` where Git does not say it, and as long as the model has not found it out.
+    pub api: Option<Arc<FluxApi>>,
 }
 
 /// Gives those that are written differently: of what several clusters apply from one file, the first.
@@ -150,6 +154,11 @@ impl FluxKustomization {
     /// Tells whether Git suspends it, so that nothing but a change in Git brings it back for good.
     pub fn is_suspended(&self) -> bool {
         *self.spec("suspend") == true
+    }
+
+    /// Tells whether its cluster has a field of `spec`, as far as Git says, in the version that generated files use.
+    pub fn takes(&self, field: &str) -> bool {
+        self.api.as_ref().is_none_or(|api| api.has(API_VERSION, field))
     }
 
     /// Tells whether it builds the folder that holds its own file, as what `flux bootstrap` writes does. One whose file
@@ -304,11 +313,13 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     path: None,
                     top: RepoPath::top(),
                     unmapped: None,
+                    other: None,
                     cluster: String::new(),
                     remote: String::new(),
                     home: String::new(),
                     read_in: String::new(),
                     is_brought: false,
+                    api: None,
                     effective: Arc::clone(&value),
                     post_build: value["spec"]["postBuild"].clone(),
                     value,

@@ -1,6 +1,6 @@
 //! The schedules of the sides at an instant.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -12,7 +12,7 @@ use crate::delivery::{History, Model, Stuck, Unclosed, Waiting, begun, unclosed,
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::edit::prepare::is_remembering;
-use crate::repo::Appeared;
+use crate::repo::{Appeared, OtherRevision};
 use crate::schedule::{Interval, Stretch};
 use crate::spec::Spec;
 use crate::when::Selected;
@@ -29,6 +29,8 @@ pub struct Answer {
     pub lines: Vec<Line>,
     /// Paths that no entry point reads.
     pub unreached: Vec<String>,
+    /// As [`Selected::elsewhere`].
+    pub elsewhere: BTreeMap<String, BTreeSet<OtherRevision>>,
 }
 
 /// What is known about one side.
@@ -304,5 +306,5 @@ pub fn answer(
         }
     };
     let lines = selected.sides.iter().map(|position| line(&fleet.sides[*position])).collect();
-    Answer { at, local, lines, unreached: selected.unreached.clone() }
+    Answer { at, local, lines, unreached: selected.unreached.clone(), elsewhere: selected.elsewhere.clone() }
 }

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery;
-use crate::delivery::fleet::{Fleet, Part, Side, Undivided, reached_by};
+use crate::delivery::fleet::{Fleet, Part, Side, Undivided, others_reading, reached_by};
 use crate::delivery::{EntryPoint, Input, Model, Role, Sides};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::split::Kept;
-use crate::repo::Snapshot;
+use crate::repo::{OtherRevision, Snapshot};
 use crate::spec::windows::none;
 use crate::spec::{Spec, expand_folder};
 use crate::text::{did_you_mean, did_you_mean_path, nearest};
@@ -32,6 +32,8 @@ pub struct Selected {
     pub sides: Vec<usize>,
     /// Paths that no entry point of these clusters reads, as they were asked for.
     pub unreached: Vec<String>,
+    /// How sources follow another revision of this repository of which Flux Kustomizations read such a path, by that path.
+    pub elsewhere: BTreeMap<String, BTreeSet<OtherRevision>>,
 }
 
 /// Finds the sides that a question means.
@@ -84,6 +86,10 @@ pub fn select(input: &Input<'_>, fleet: &Fleet, question: &Question<'_>) -> Resu
         let planned = all().filter(|(_, side)| is_planned(model, side, &reached));
         let found: Vec<usize> = found.chain(planned).map(|(position, _)| position).collect();
         positions.extend(&found);
+        let others = others_reading(model, &reached, &path, question.clusters);
+        if !others.is_empty() {
+            selected.elsewhere.insert(word.clone(), others);
+        }
         if positions.len() == before && found.is_empty() {
             selected.unreached.push(word.clone());
         }

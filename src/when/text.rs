@@ -42,7 +42,13 @@ pub fn text(answer: &Answer, width: usize, is_all: bool) -> String {
         text += &format!("{}\n{block}", named(clusters.iter().map(String::as_str), width));
     }
     let say = |words: String, room: usize| fold(words.split(' '), room, 2) + "\n";
-    for path in &answer.unreached {
+    for (path, others) in &answer.elsewhere {
+        for other in others {
+            let reached = format!("a change of {path} reaches it once it is there");
+            text += &say(clean(&format!("{other}: {reached}.")), width);
+        }
+    }
+    for path in answer.unreached.iter().filter(|path| !answer.elsewhere.contains_key(*path)) {
         text += &say(
             format!("No entry point of these clusters reads {}: a change of it reaches none.", clean(path)),
             width,

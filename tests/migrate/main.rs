@@ -12,6 +12,7 @@ mod elsewhere;
 mod half_done;
 mod layouts;
 mod named;
+mod old_flux;
 mod others;
 mod removal;
 mod shared;

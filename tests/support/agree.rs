@@ -58,7 +58,7 @@ fn belief(answer: &Value) -> BTreeMap<Id, Vec<Value>> {
 fn lines(spec: &Spec, model: &Model) -> Vec<Value> {
     let schedules = Schedules::new(spec).unwrap();
     let fleet = Fleet::new(spec, model, &schedules);
-    let selected = Selected { sides: (0..fleet.sides.len()).collect(), unreached: Vec::new() };
+    let selected = Selected { sides: (0..fleet.sides.len()).collect(), ..Selected::default() };
     let at: Timestamp = "2026-01-05T12:00:00Z".parse().unwrap();
     let answer = answer(spec, &fleet, &schedules, &selected, at, TimeZone::UTC);
     array(&when::json(&answer)["lines"]).to_vec()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::check::code::{FOREIGN_SOURCE, MISSING_PATH};
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, UNMAPPED, UnmappedGroup};
+use crate::delivery::{Applied, OtherGroup, REACHES, UNMAPPED, UnmappedGroup};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
@@ -26,7 +26,7 @@ pub(super) fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
             applied.entry((&origin.path, &one.id.name)).or_default().push(one);
         }
     }
-    let (mut findings, mut unmapped) = (Vec::new(), Vec::new());
+    let (mut findings, mut unmapped, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for flux in subject.model.all_flux() {
         let written = flux.spec("path").as_str().unwrap_or_default();
         let mut own = applied.get(&(&flux.file, flux.name.as_str())).into_iter().flatten();
@@ -58,13 +58,24 @@ pub(super) fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     .help(NO_FOLDER)
                     .about(flux.key()),
             ),
+            None if flux.other.is_some() => others.push(flux),
             None if flux.unmapped.is_some() => unmapped.push(flux),
             None if flux.source_kind() != "GitRepository" => findings.push(foreign(flux)),
             _ => {}
         }
     }
+    findings.extend(OtherGroup::all(others).iter().map(elsewhere));
     findings.extend(UnmappedGroup::all(unmapped).iter().filter_map(unlooked));
     findings
+}
+
+/// Says that Flux Kustomizations build another revision of this repository.
+fn elsewhere(group: &OtherGroup<'_>) -> Diagnostic {
+    FOREIGN_SOURCE
+        .finding(format!("{}. Here nothing of {} is checked", group.other, group.names))
+        .lasting(format!("{} follows another revision", group.other.source))
+        .at(group.first.place("sourceRef"))
+        .help(REACHES)
 }
 
 /// Says that nothing here shows what Flux Kustomizations build of what one generator makes.

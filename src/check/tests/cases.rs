@@ -59,7 +59,38 @@ const OTHER_POD: Edit = ("infra/other/pod.yaml", "", POD);
 /// A kustomization that patches what a bootstrap brings.
 const BOOTSTRAP: &str = "resources: [components.yaml]\npatches:\n- target: { name: controller }\n  patch: '[{ op: add, path: /metadata/labels, value: { a: b } }]'\n";
 
-pub const CASES: [Case; 69] = [
+/// A CustomResourceDefinition of Flux Kustomizations that has few fields.
+const CRD: Edit = (
+    "clusters/edge/flux-system/crd.yaml",
+    "",
+    "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: kustomizations.kustomize.toolkit.fluxcd.io
+  labels: { app.kubernetes.io/version: v2.3.0 }
+spec:
+  group: kustomize.toolkit.fluxcd.io
+  names: { kind: Kustomization }
+  versions:
+  - name: v1
+    served: true
+    schema:
+      openAPIV3Schema:
+        properties:
+          spec:
+            properties:
+              interval: { type: string }
+              path: { type: string }
+              prune: { type: boolean }
+              dependsOn: { items: { properties: { name: { type: string } } } }
+              sourceRef: { properties: { kind: { type: string }, name: { type: string } } }
+",
+);
+const LISTS_CRD: Edit =
+    ("clusters/edge/kustomization.yaml", "- apps.yaml", "- flux-system/crd.yaml\n- apps.yaml");
+
+pub const CASES: [Case; 71] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -548,6 +579,24 @@ pub const CASES: [Case; 69] = [
         "GW053 clusters/edge/apps.yaml:16",
         &[(KS, "./apps/rt\n", "./apps/rt\n  deletionPolicy: Keep\n")],
         &[(KS, "./apps/rt\n", "./apps/rt\n  deletionPolicy: Orphan\n")],
+    ),
+    case(
+        "GW071 clusters/edge/apps.yaml:16",
+        &[CRD, LISTS_CRD, (KS, "./apps/rt\n", "./apps/rt\n  deletionPolicy: Orphan\n")],
+        &[CRD, (KS, "./apps/rt\n", "./apps/rt\n  deletionPolicy: Orphan\n")],
+    ),
+    case(
+        "GW071 clusters/edge/apps.yaml:17",
+        &[
+            CRD,
+            LISTS_CRD,
+            (
+                KS,
+                "name: flux-system }\n---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: apps-rw",
+                "name: flux-system, branch: a }\n---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: apps-rw",
+            ),
+        ],
+        &[CRD, LISTS_CRD],
     ),
     case(
         "GW058 clusters/edge/apps.yaml:27",

@@ -15,7 +15,7 @@ mod wait;
 pub use gate_state::GateState;
 pub use in_git::window_of;
 pub use name::KustomizationName;
-pub use reach::reached_by;
+pub use reach::{others_reading, reached_by};
 pub use schedule::{GateSchedule, GateTimes};
 pub use schedules::Schedules;
 pub use sides::{Awaited, Fleet, Part, Side, Undivided};

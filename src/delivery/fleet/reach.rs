@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::Model;
 use crate::path::RepoPath;
-use crate::repo::Snapshot;
 use crate::repo::flux::is_yaml;
 use crate::repo::kustomization::FILE_NAMES;
+use crate::repo::{OtherRevision, Snapshot};
 
 /// Gives every folder whose build reads a file, or any file of a folder: the kustomization folders that refer
 /// to it, directly or through others, entry points for which Flux generates the kustomization.yaml, and those whose Flux
@@ -62,4 +62,20 @@ fn takes_in(model: &Model, snapshot: &Snapshot, folder: &RepoPath, path: &RepoPa
     }
     let mut above = path.parents();
     above.by_ref().take_while(|above| above != folder).all(|above| !model.graph.has(&above))
+}
+/// Returns how sources follow another revision of this repository of which some clusters read a path, or all clusters where
+/// none is named; `reached` is what a change of it reaches ([`reached_by`]).
+pub fn others_reading(
+    model: &Model,
+    reached: &BTreeSet<RepoPath>,
+    path: &RepoPath,
+    clusters: &[String],
+) -> BTreeSet<OtherRevision> {
+    let takes =
+        |folder: &RepoPath| reached.contains(folder) || !model.graph.has(folder) && path.is_within(folder);
+    let own = model.delivered.all.iter();
+    let own = own.filter(|cluster| clusters.is_empty() || clusters.contains(&cluster.name));
+    let all = own.flat_map(|cluster| &cluster.kustomizations);
+    let all = all.filter(|one| one.read_elsewhere().is_some_and(|folder| takes(&folder)));
+    all.filter_map(|one| one.other.clone()).collect()
 }

@@ -5,15 +5,18 @@
 //! (kustomize-controller, `finalize` and `prune`).
 
 mod lines;
+mod refused;
 
 use serde_json::Value;
 
 use crate::delivery::inventory::deletes_anyway;
 use crate::plan::edit::Builder;
 use crate::plan::problem::Problem;
-use crate::repo::flux::{API_VERSION, flux_kustomizations, refused_value};
+use crate::repo::flux::{API_VERSION, flux_kustomizations};
 use crate::repo::{File, FluxKustomization, Snapshot};
 use crate::yaml::{EditError, Editor, Key, Node, NodeKind, ScalarText, read_documents};
+
+pub use refused::{refused, without_policy};
 
 /// Begins the remark that remembers a value for `join`.
 pub const MEMORY: &str = "# gitops-windows: was ";
@@ -39,7 +42,7 @@ pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> 
     let file = builder.now().file(path).cloned();
     let text = file.as_ref().and_then(File::text);
     let text = text.ok_or_else(|| Problem::file(format!("{path} is no text any more"), path))?;
-    let mut values = wanted(kustomization)?;
+    let mut values = wanted(kustomization, kustomization.takes("deletionPolicy"))?;
     // Another cluster's reading of the same document may have brought it about in this run.
     let documents = read_documents(text).unwrap_or_default();
     if let Some(now) = documents.get(kustomization.document) {
@@ -59,26 +62,14 @@ fn is_it(node: &Node, value: &ScalarText) -> bool {
     }
 }
 
-/// Stops at a value that the API server refuses: the cluster goes by what it had before.
-pub fn refused(flux: &FluxKustomization) -> Option<Problem> {
-    let (field, wanted) = refused_value(&flux.value["spec"])?;
-    Some(Problem::lasting(
-        format!(
-            "Flux Kustomization {} in {} has {} as `spec.{field}`. The API server refuses that, and the cluster keeps the old value",
-            flux.name,
-            flux.file,
-            flux.spec(field)
-        ),
-        format!("write {wanted} there, let that reach the cluster, then go on"),
-        flux.place(field),
-    ))
-}
-
 /// A field of the object with the value that it gets.
 type Wanted = (&'static [&'static str], ScalarText);
 
 /// Lists what must change.
-fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, Problem> {
+///
+/// Before Flux 2.5 there is no policy, and `prune: false` alone keeps all objects, also of what goes (kustomize-controller
+/// v1.4, `finalize`).
+fn wanted(kustomization: &FluxKustomization, has_policy: bool) -> Result<Vec<Wanted>, Problem> {
     let mut values: Vec<Wanted> = Vec::new();
     if kustomization.value["apiVersion"] != API_VERSION {
         // `deletionPolicy` came with v1; older versions of the object would refuse or drop it.
@@ -94,7 +85,7 @@ fn wanted(kustomization: &FluxKustomization) -> Result<Vec<Wanted>, Problem> {
     if kustomization.said("prune") != &Value::Bool(false) {
         values.push((&["spec", "prune"], ScalarText::Bool(false)));
     }
-    if kustomization.said("deletionPolicy") != "Orphan" {
+    if has_policy && kustomization.said("deletionPolicy") != "Orphan" {
         values.push((&["spec", "deletionPolicy"], "Orphan".into()));
     }
     Ok(values)
@@ -145,8 +136,14 @@ fn is_prepared_as(restored: &str, text: &str, kustomization: &FluxKustomization)
     snapshot.insert(kustomization.file.clone(), File::new(restored.as_bytes()));
     let (found, _) = flux_kustomizations(&snapshot);
     let again = found.iter().find(|found| found.document == kustomization.document);
-    let again = again.and_then(|found| edited(restored, found.document, &wanted(found).ok()?).ok());
-    again.as_deref() == Some(text)
+    // The cluster may have got another Flux since.
+    again.is_some_and(|found| {
+        [true, false].into_iter().any(|has_policy| {
+            let again = wanted(found, has_policy).ok();
+            let again = again.and_then(|values| edited(restored, found.document, &values).ok());
+            again.as_deref() == Some(text)
+        })
+    })
 }
 
 /// Gives the lines of a text without the remarks, as they were.
@@ -168,6 +165,12 @@ fn without_remarks(text: &str) -> String {
 
 /// Tells whether a Kustomization keeps its objects when it loses them or goes.
 pub fn is_prepared(kustomization: &FluxKustomization) -> bool {
+    is_orphaning(kustomization)
+        || !kustomization.takes("deletionPolicy") && *kustomization.said("prune") == Value::Bool(false)
+}
+
+/// Tells whether a Kustomization keeps its objects by its policy: what is only to prune later has none.
+pub fn is_orphaning(kustomization: &FluxKustomization) -> bool {
     *kustomization.said("prune") == Value::Bool(false) && kustomization.said("deletionPolicy") == "Orphan"
 }
 

@@ -55,7 +55,7 @@ use crate::error::Error;
 use crate::mechanism::{self, ClusterGate, GateTarget, Gates, Jobs};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
-use crate::plan::edit::prepare::{is_prepared, is_remembering};
+use crate::plan::edit::prepare::{is_orphaning, is_remembering};
 use crate::plan::gate::mixed::Standing;
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::{Whole, is_managed};
@@ -287,7 +287,7 @@ fn targets_of(
             check_target(input, kustomization)?;
             // Until it has taken over its objects for good it must not be suspended.
             // One that is kept from pruning for a later split was live before.
-            let finished = !is_remembering(kustomization) || is_prepared(kustomization);
+            let finished = !is_remembering(kustomization) || is_orphaning(kustomization);
             (if finished { &mut standing } else { &mut planned })
                 .insert(GateTarget::of(input, kustomization));
         }

@@ -11,6 +11,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{Action, ClusterGate, GateTarget, Gates, HeldSource};
 use crate::plan::edit::Builder;
+use crate::plan::edit::prepare::without_policy;
 use crate::plan::gate::Late;
 use crate::plan::gate::held::{of_file, unsafe_at};
 use crate::plan::problem::OF_ITS_OWN;
@@ -267,6 +268,9 @@ fn edit(
         values.push((&["spec", "sourceRef", "name"], source.name.as_str().into()));
     }
     if !stays_without(&flux.effective["spec"]) {
+        if let Some(stop) = without_policy(flux) {
+            return Err(unsafe_at(stop.reason.clone(), flux.place("path"), &stop.remedy()));
+        }
         values.push((&["spec", "deletionPolicy"], "Orphan".into()));
     }
     let target = GateTarget::of(input, flux);

@@ -29,7 +29,8 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
     let new = |position: usize, side: &RepoPath| {
         applies(side).map_or_else(|| heir_name(input, old, position), |live| live.name.clone())
     };
-    let mut prepare = vec![Command::prepare(old, home, cluster)];
+    let has_policy = input.model.takes_policies(cluster);
+    let mut prepare = vec![Command::prepare(old, home, cluster, has_policy)];
     let mut hand_over = Vec::new();
     for (position, side) in one.sides.iter().filter(|(_, side)| applies(side).is_none()) {
         let earlier = one
@@ -43,7 +44,7 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
         let depends_on: Vec<String> = earlier.map(named).collect();
         hand_over.push(Command::take_over(&new(*position, side), input.spec, cluster, side, &depends_on));
     }
-    hand_over.push(Command::let_go(old, home, cluster));
+    hand_over.push(Command::let_go(old, home, cluster, has_policy));
     let finish = one
         .sides
         .iter()
@@ -59,7 +60,7 @@ pub fn commands(input: &Input<'_>, one: &Move<'_>, live: Option<&[LiveKustomizat
             prepare.extend(finish);
             prepare
         }
-        (Some(_), Some(old)) if old.prune || old.deletion_policy != "Orphan" => prepare,
+        (Some(_), Some(old)) if old.prune || has_policy && old.deletion_policy != "Orphan" => prepare,
         (Some(_), Some(_)) => hand_over,
         (Some(_), None) if one.sides.values().any(|side| applies(side).is_none()) => {
             hand_over.pop();

@@ -23,6 +23,10 @@ pub fn left(unapplied: &Unapplied) -> Problem {
 
 /// A Flux Kustomization that names the folder in another source.
 pub fn elsewhere(found: &FluxKustomization) -> Problem {
+    if let Some(other) = &found.other {
+        let remedy = format!("divide it on {} by itself\nor let it follow {}", other.follows, other.of_root);
+        return Problem::new(other.to_string(), remedy).at(found.place("sourceRef"));
+    }
     let stop = Problem::new(
         format!(
             "Flux Kustomization {} has its path, but {} {} is not this repository",

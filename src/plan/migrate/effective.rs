@@ -231,6 +231,7 @@ fn sets_otherwise(
     let (field, value) = match (prune, policy) {
         (true, _) => ("prune", "false"),
         (false, "Orphan") => return None,
+        (false, _) if !old.takes("deletionPolicy") => return None,
         (false, _) => ("deletionPolicy", "\"Orphan\""),
     };
     let (patch, place) = (setting(input, old, field), old.place(field));

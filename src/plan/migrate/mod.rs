@@ -7,7 +7,7 @@
 mod behind;
 mod by_hand;
 pub(crate) mod contents;
-mod dead_end;
+pub(in crate::plan) mod dead_end;
 mod depends;
 mod double;
 pub(crate) mod effective;

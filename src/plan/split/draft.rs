@@ -7,6 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
+use crate::plan::migrate::dead_end;
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::problem::Problem;
 use crate::plan::split::parent::refused;
@@ -179,11 +180,12 @@ fn is_named(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> boo
 fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
     let foreign = input.model.foreign();
     foreign
-        .filter(|(kustomization, _)| kustomization.source_kind() != "GitRepository")
+        .filter(|(one, _)| one.source_kind() != "GitRepository" || one.other.is_some())
         .map(|(kustomization, path)| {
             let cluster = kustomization.cluster.clone();
             let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
             let problem = match &kustomization.unmapped {
+                _ if kustomization.other.is_some() => dead_end::elsewhere(kustomization),
                 Some(unmapped) => Problem::new(
                     format!("{kind} {name} can't be mapped to a folder here: {}", unmapped.reason),
                     "copy folders with `/**` to places that end as theirs, from this repository alone",

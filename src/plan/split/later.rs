@@ -14,7 +14,7 @@ use crate::delivery::inventory::{deletions, inventories};
 use crate::delivery::{Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::edit::prepare::{is_prepared, prepare};
+use crate::plan::edit::prepare::{is_orphaning, prepare, without_policy};
 use crate::plan::migrate::verify::{Wrong, left_waiting, wrong};
 use crate::plan::migrate::{self, effective};
 use crate::plan::outcome::EntryOutcome;
@@ -42,10 +42,12 @@ pub fn step<'a>(
 ) -> EntryOutcome {
     let live = applied_sides(input, &entry.path, &entry.cluster);
     let all: Vec<&FluxKustomization> = input.model.flux_of(entry).chain(live).collect();
-    if let Some(stop) = all.iter().find_map(|one| elsewhere(input, one)) {
+    // Only the policy tells one of these from a successor that is to prune again.
+    let stop = all.iter().find_map(|one| elsewhere(input, one).or_else(|| without_policy(one)));
+    if let Some(stop) = stop {
         return outcome.refused(stop);
     }
-    if all.iter().all(|one| is_prepared(one)) {
+    if all.iter().all(|one| is_orphaning(one)) {
         if let Some(one) = all.iter().find(|one| !base.is_some_and(|base| was_prepared(base, one))) {
             return outcome.refused(Problem::new(
                 format!("Flux Kustomization {} has `prune: false` here and not yet in HEAD", one.name),
@@ -106,7 +108,7 @@ fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]
 /// Tells whether a Flux Kustomization is prepared in the base as well.
 fn was_prepared(base: &Input<'_>, one: &FluxKustomization) -> bool {
     let mut named = base.model.flux_named(&one.cluster, &one.name);
-    named.any(|other| other.namespace == one.namespace && is_prepared(other))
+    named.any(|other| other.namespace == one.namespace && is_orphaning(other))
 }
 
 /// Lets the sides take over what was divided, where no cluster deletes anything by that.

@@ -9,7 +9,7 @@ use crate::delivery::values::Values;
 use crate::delivery::{Child, Input, Sides, base_part, children};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::is_ours;
-use crate::plan::edit::prepare::is_prepared;
+use crate::plan::edit::prepare::is_orphaning;
 use crate::plan::split::folder::FolderSplit;
 
 /// An app that one side lists whole.
@@ -95,5 +95,5 @@ fn is_part(input: &Input<'_>, sides: &Sides, whole: &RepoPath, side: &EntryPoint
 /// Tells whether a later split may be at its second step here, or an app came after the split, so that it
 /// must be known what the clusters have.
 pub fn needs_base(input: &Input<'_>) -> bool {
-    input.model.all_flux().iter().any(is_prepared) || !newcomers(input, &input.sides()).is_empty()
+    input.model.all_flux().iter().any(is_orphaning) || !newcomers(input, &input.sides()).is_empty()
 }

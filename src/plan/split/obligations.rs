@@ -3,13 +3,15 @@
 use serde_json::Value;
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Input, Sides, builds};
+use crate::delivery::{Input, Sides, build, builds};
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::outcome::EntryOutcome;
 use crate::plan::split::later;
 use crate::plan::{Plan, gate};
 use crate::proof::{Mismatch, Obligation, Renames, first_mismatch};
+use crate::render::Request;
+use crate::repo::FluxKustomization;
 
 /// Every old entry point must go on rendering what it did, and the sides must add up to it.
 pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obligation> {
@@ -22,6 +24,7 @@ pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obl
     let entries = input.model.all_entries().iter().filter(|entry| !is_made(entry));
     let mut found: Vec<Obligation> =
         entries.flat_map(|entry| of_entry(input, &sides, &entry.path, outcomes)).collect();
+    found.extend(elsewhere(input));
     let gates = gate::GateFolders::of(input).unwrap_or_default();
     let mut renames = Renames::default();
     outcomes.iter().for_each(|outcome| renames.extend(&outcome.renamed));
@@ -34,6 +37,24 @@ pub fn all(input: &Input<'_>, plan: &Plan, outcomes: &[EntryOutcome]) -> Vec<Obl
         obligation.renamed = renames.of(of.flat_map(EntryPoint::clusters));
     }
     found
+}
+
+/// What must be true of the folders that another revision of this repository is read at: it gets what is moved here once
+/// that is there. What does not build here says nothing of that one.
+fn elsewhere(input: &Input<'_>) -> Vec<Obligation> {
+    let all = input.model.foreign().filter(|(one, path)| one.other.is_some() && input.model.graph.has(path));
+    let all: Vec<(&FluxKustomization, RepoPath)> = all.collect();
+    let requests: Vec<Request> =
+        all.iter().map(|(one, path)| Request::flux(path.clone(), &one.effective["spec"])).collect();
+    let built = input.renderer.render(input.snapshot, &requests);
+    let builds = all.into_iter().zip(built).filter(|(_, built)| built.is_ok());
+    builds
+        .map(|((one, path), _)| Obligation {
+            flux_may_change: true,
+            build: build(one),
+            ..Obligation::same(path)
+        })
+        .collect()
 }
 
 /// What must be true of one entry point, for each way in which a cluster builds it.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::delivery::{Applier, STEP, bare_url};
 use crate::mechanism::shell_line;
@@ -16,55 +15,41 @@ use crate::pr::landing::{Landing, State};
 use crate::pr::reschedule::reads_same;
 use crate::pr::tree::{Tree, applier_of};
 use crate::pr::words::heading;
+use crate::repo::Followed;
 
-/// The fields of `spec.ref`, the first that is there decides (source-controller, docs/spec/v1/gitrepositories.md and
-/// ocirepositories.md).
-const FIELDS: [&str; 6] = ["commit", "digest", "name", "semver", "tag", "branch"];
-
-/// What a source follows.
+/// What a source fetches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Followed {
+struct Fetched {
     /// The kind of the source.
     kind: String,
     /// The URL without what does not tell repositories apart: a password may stand in it.
     repository: String,
-    /// The field of `spec.ref` that decides.
-    field: &'static str,
-    /// Its value.
-    revision: String,
+    /// What it follows there.
+    revision: Followed,
 }
 
-impl Followed {
-    fn by(tree: &Tree<'_>, applier: &Applier<'_>) -> Option<Followed> {
+impl Fetched {
+    fn by(tree: &Tree<'_>, applier: &Applier<'_>) -> Option<Fetched> {
         let (one, cluster) = (applier.kustomization?, tree.cluster(applier.cluster)?);
         let source = cluster.followed(&one.source());
         let spec = cluster.source(&source)?;
         let url = spec["url"].as_str()?;
-        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-        let said = FIELDS.into_iter().find_map(|field| Some((field, text(&spec["ref"][field])?)));
-        let (field, revision) = said.unwrap_or_else(|| match source.kind.as_str() {
-            "OCIRepository" => ("tag", "latest".to_owned()),
-            _ => ("branch", "master".to_owned()),
-        });
-        let (field, revision) = match revision.strip_prefix("refs/heads/").filter(|_| field == "name") {
-            Some(branch) => ("branch", branch.to_owned()),
-            None => (field, revision),
-        };
-        Some(Followed { kind: source.kind, repository: bare_url(url), field, revision })
+        let revision = Followed::of(&source.kind, spec);
+        Some(Fetched { kind: source.kind, repository: bare_url(url), revision })
     }
 }
 
 /// Finds the Flux Kustomizations that follow another revision or another repository than before: the cluster gets all in
 /// which these differ, and here only the files of two commits are compared.
 pub(super) fn revisions(clock: &Clock<'_>) -> Vec<Finding> {
-    let mut found: BTreeMap<(&str, Followed, Followed, Landing), Vec<&str>> = BTreeMap::new();
+    let mut found: BTreeMap<(&str, Fetched, Fetched, Landing), Vec<&str>> = BTreeMap::new();
     for cluster in &clock.after.world.model.delivered.all {
-        for one in cluster.kustomizations.iter().filter(|one| one.path.is_some()) {
+        for one in cluster.kustomizations.iter().filter(|one| one.path.is_some() || one.other.is_some()) {
             let id = (one.namespace(), one.name());
             let [old, new] =
                 [&clock.before, &clock.after].map(|tree| tree.find(&cluster.name, &one.remote, id));
             let Some((old, new)) = old.zip(new) else { continue };
-            let followed = Followed::by(&clock.before, &old).zip(Followed::by(&clock.after, &new));
+            let followed = Fetched::by(&clock.before, &old).zip(Fetched::by(&clock.after, &new));
             let Some((was, is)) = followed.filter(|(was, is)| was != is) else { continue };
             let lands = lands(clock, &old, &new);
             found.entry((&cluster.name, was, is, lands)).or_default().push(one.name());
@@ -104,8 +89,8 @@ fn lands(clock: &Clock<'_>, old: &Applier<'_>, new: &Applier<'_>) -> Landing {
 fn finding(
     clock: &Clock<'_>,
     (cluster, lands): (&str, &Landing),
-    old: &Followed,
-    new: &Followed,
+    old: &Fetched,
+    new: &Fetched,
     names: &[&str],
 ) -> Finding {
     let subject = match names {
@@ -113,15 +98,19 @@ fn finding(
         all => format!("Flux Kustomizations {} follow", all.join(", ")),
     };
     let is_moved = old.repository != new.repository;
-    let told = |one: &Followed| match is_moved {
-        true => format!("{} {} of {}", one.field, one.revision, one.repository),
-        false => format!("{} {}", one.field, one.revision),
+    let told = |one: &Fetched| {
+        let Followed { field, value } = &one.revision;
+        match is_moved {
+            true => format!("{field} {value} of {}", one.repository),
+            false => format!("{field} {value}"),
+        }
     };
-    let is_git =
-        |one: &Followed| matches!(one.field, "commit" | "tag" | "branch") && one.kind == "GitRepository";
+    let is_git = |one: &Fetched| {
+        matches!(one.revision.field, "commit" | "tag" | "branch") && one.kind == "GitRepository"
+    };
     let help = match !is_moved && is_git(old) && is_git(new) {
         true => {
-            let range = shell_line(&[old.revision.clone(), new.revision.clone()]);
+            let range = shell_line(&[old.revision.value.clone(), new.revision.value.clone()]);
             format!("look at every difference before the merge: `git diff {range}`")
         }
         false => "compare both by hand before the merge: every difference lands".to_owned(),

@@ -90,6 +90,29 @@ fn the_patches_of_other_clusters_are_not_behind_a_change() {
 }
 
 #[test]
+fn what_follows_another_branch_gets_a_commit_once_it_is_there() {
+    let staging = super::repository::source("1m")
+        .replace("name: flux-system", "name: staging")
+        .replace("interval: 1m", "interval: 1m, ref: { branch: staging }");
+    let own = flux("web", "apps/staging", "").replace("name: flux-system }", "name: staging }");
+    let base = with(
+        &files(),
+        &[
+            ("clusters/one/staging.yaml", "", &(staging + &own)),
+            ("apps/staging/kustomization.yaml", "", "resources: [../base]\n"),
+            ("apps/base/kustomization.yaml", "", "resources: [a.yaml]\n"),
+            ("apps/base/a.yaml", "", &map("a", "")),
+        ],
+    );
+    let report = compared(&base, &with(&base, &[("apps/base/a.yaml", "", &map("a", "b: '1'"))]));
+    assert!(report.changes.is_empty() && report.unreached.is_empty());
+    insta::assert_snapshot!(words(&report));
+    let beside =
+        compared(&base, &with(&base, &[("apps/apps-rt/settings.yaml", "", &map("settings", "b: '1'"))]));
+    assert!(beside.withheld.is_empty());
+}
+
+#[test]
 fn what_the_flux_project_publishes_holds_nothing_of_the_repository() {
     let withheld = |url: &str| {
         let source = format!(

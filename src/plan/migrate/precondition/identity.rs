@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::delivery::Input;
 use crate::delivery::classify::wildcard;
 use crate::path::RepoPath;
-use crate::plan::edit::prepare::{is_remembering, refused};
+use crate::plan::edit::prepare::{is_remembering, refused, without_policy};
 use crate::plan::migrate::moving::Move;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
@@ -21,7 +21,8 @@ const WRITTEN_OUT: &str = "write the cluster's value, in a file for each cluster
 /// A variable in `prune` or `deletionPolicy` is no such thing: the first step writes over it, and the
 /// last one gives it back.
 pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
-    let stop = one.all().find_map(|flux| variable(flux).or_else(|| refused(flux)));
+    let held = |flux| input.spec.gate.mechanism.holds_sources().then(|| without_policy(flux)).flatten();
+    let stop = one.all().find_map(|flux| variable(flux).or_else(|| refused(flux)).or_else(|| held(flux)));
     let stop = stop.or_else(|| veiled(input, one))?;
     let overlaps = one.rest.as_ref().is_some_and(|rest| rest.overlaps);
     let is_finished = !overlaps && !one.new.values().any(Vec::is_empty) && !one.all().any(is_remembering);
