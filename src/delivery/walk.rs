@@ -322,6 +322,11 @@ impl<'r, 'a> Walk<'r, 'a> {
         let seen = self.seen.entry((remote.to_owned(), id)).or_default();
         for position in seen.iter().copied() {
             let known = &mut self.cluster.kustomizations[position];
+            if (known.applied_by.is_none() && known.written.is_none() || known.written == written)
+                && !known.bringers.contains(&by)
+            {
+                known.bringers.push(by);
+            }
             // A root's own build says more of it than its file does.
             if known.applied_by.is_none() && known.written.is_none() {
                 (known.written, known.applied_by) = (written, applied_by);
@@ -360,6 +365,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             artifact: Artifact::default(),
             unmapped: None,
             applied_by,
+            bringers: vec![by],
             root,
             remote: remote.to_owned(),
             error,

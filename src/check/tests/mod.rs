@@ -3,6 +3,7 @@
 mod cases;
 mod changes;
 mod deletions;
+mod doubt;
 mod fetched;
 mod gate_cases;
 mod instances;
