@@ -127,6 +127,8 @@ pub struct Cluster {
     pub(super) artifacts: BTreeSet<Artifact>,
     /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
     pub unknown: BTreeSet<SourceId>,
+    /// Whether a root fails of which Git does not say what applies it.
+    pub(super) has_failing_root: bool,
     /// What its ArtifactGenerators make.
     pub(super) generated: Vec<Generated>,
     /// The values that its builds bring to variables.

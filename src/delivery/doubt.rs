@@ -17,13 +17,19 @@ pub enum Doubt {
     Unbuilt(String),
 }
 
+impl Doubt {
+    /// Says what keeps it from the cluster.
+    pub fn why(&self) -> String {
+        match self {
+            Doubt::Suspended(above) => format!("Git suspends {above}, which brings it"),
+            Doubt::Unbuilt(above) => format!("{above}, which brings it, does not build"),
+        }
+    }
+}
+
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("perhaps not in the cluster: ")?;
-        match self {
-            Doubt::Suspended(above) => write!(f, "Git suspends {above}, which brings it"),
-            Doubt::Unbuilt(above) => write!(f, "{above}, which brings it, does not build"),
-        }
+        write!(f, "perhaps not in the cluster: {}", self.why())
     }
 }
 
@@ -50,9 +56,9 @@ impl Cluster {
         false
     }
 
-    /// Tells whether the build of some Flux Kustomization fails, so that it may bring what Git does not show.
+    /// Tells whether the build of some Flux Kustomization or of a root fails, so that it may bring what Git does not show.
     pub fn has_failing(&self) -> bool {
-        self.kustomizations.iter().any(Reached::fails)
+        self.has_failing_root || self.kustomizations.iter().any(Reached::fails)
     }
 
     /// Returns why it is open whether the cluster has a Flux Kustomization; `None` where something brings it.

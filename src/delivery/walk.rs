@@ -19,7 +19,7 @@ use crate::delivery::view::{Built, View};
 use crate::limit::{KUSTOMIZATIONS, KUSTOMIZATIONS_DEPTH};
 use crate::mechanism;
 use crate::path::RepoPath;
-use crate::render::Request;
+use crate::render::{RenderError, Request};
 use crate::repo::flux::{EXTENSIONS, Unmapped, holds_variable, is_flux_kustomization};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::substitute;
@@ -198,8 +198,12 @@ impl<'r, 'a> Walk<'r, 'a> {
             }
         }
         for (step, (_, error)) in steps.iter().zip(&answers) {
-            if let (Some(by), Some(_)) = (step.by, error) {
-                self.cluster.kustomizations[by].error.clone_from(error);
+            match (step.by, error) {
+                (Some(by), Some(_)) => self.cluster.kustomizations[by].error.clone_from(error),
+                (None, Some(message)) => {
+                    self.cluster.has_failing_root |= !RenderError { message: message.clone() }.is_of_here();
+                }
+                _ => {}
             }
         }
         self.take_variables(&steps, &answers);

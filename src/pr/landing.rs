@@ -137,10 +137,10 @@ impl Landing {
         Landing { reason: self.reason.or_else(|| Some(reason.into())), ..self }
     }
 
-    /// Adds a further reason.
+    /// Adds a reason that stands before the others.
     #[must_use]
     pub fn besides(self, more: &str) -> Landing {
-        let reason = self.reason.as_ref().map_or_else(|| more.to_owned(), |own| format!("{own}; {more}"));
+        let reason = self.reason.as_ref().map_or_else(|| more.to_owned(), |own| format!("{more}; {own}"));
         Landing { reason: Some(reason), ..self }
     }
 

@@ -122,7 +122,7 @@ const KINDS: [Kind; 37] = [
         "left-out",
         |line| line.is_left_out() && line.ungated.is_none(),
         "the gate leaves an entry point out, as Git suspends what brings it. If the cluster has it, it lands at once",
-        "ask the cluster with `gitops-windows status`\nonce Git resumes what brings it, run `gitops-windows sync` in the same commit",
+        "ask the cluster with `flux get kustomizations`\nonce Git resumes what brings it, run `gitops-windows sync` in the same commit",
     ),
     (
         "resumed",

@@ -72,7 +72,7 @@ pub(super) fn notes(
         ))
         .at(place)
         .help(format!(
-            "what the cluster has of this lands at once; ask it with `gitops-windows status`\nwhen Git resumes {above}, run `gitops-windows sync` in the same commit"
+            "what the cluster has of this lands at once; `flux get kustomizations` shows it\nwhen Git resumes {above}, run `gitops-windows sync` in the same commit"
         ))
     }));
     found
