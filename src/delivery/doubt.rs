@@ -94,8 +94,8 @@ impl Cluster {
         }
         let doubt = |position: usize| {
             let above = |position: &usize| all[*position].bringers.first().copied().flatten();
-            let way = std::iter::successors(above(&position), above).take(DEEPEST);
-            way.filter_map(|above| own[above].clone()).next()
+            let mut way = std::iter::successors(above(&position), above).take(DEEPEST);
+            way.find_map(|above| own[above].clone())
         };
         let open = (0..all.len()).filter(|position| !is_sure[*position]);
         open.filter_map(|position| Some((position, doubt(position)?))).collect()

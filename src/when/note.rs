@@ -181,7 +181,7 @@ const KINDS: [Kind; 37] = [
     (
         "not-built",
         |line| line.is_failing && line.stuck().is_none(),
-        "an entry point does not build, so nothing new of it lands. What it has brought goes on as it is",
+        "an entry point does not build, so nothing new of it lands. Its objects in the cluster stay as they are",
         "`gitops-windows check` says what to correct",
     ),
     (

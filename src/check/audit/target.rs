@@ -52,8 +52,10 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
         .map(|(_, name)| {
             let names: BTreeSet<&str> = in_git().map(|delivery| delivery.name.as_str()).collect();
             let consequence = match job.action {
-                Action::Close if fails(job) => "It suspends nothing, and the job fails",
-                Action::Close => "It suspends nothing, and `flux suspend` does not fail",
+                Action::Close if job.reading.patches.is_empty() => {
+                    "It suspends nothing, and `flux suspend` does not fail"
+                }
+                Action::Close => "It suspends nothing, and the job fails",
                 Action::Open => "It resumes nothing",
                 Action::Follow => "A held source that is created again can't learn its last commit",
             };
@@ -78,15 +80,11 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Tells whether a job fails where the cluster lacks a Flux Kustomization that it names.
-fn fails(job: &GateJob) -> bool {
-    !job.reading.patches.is_empty()
-}
-
 /// Finds what a job names and the cluster perhaps lacks, as Git suspends what brings it.
 fn kept_out(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
     let mut found: BTreeMap<&str, (Place, BTreeSet<&str>)> = BTreeMap::new();
-    let is_asked = fails(job) && job.action != Action::Follow;
+    // `flux suspend` alone fails for nothing that is missing; with `runner: flux`, kubectl looks afterwards.
+    let is_asked = job.action != Action::Follow && job.pod().to_string().contains("kubectl");
     for delivery in subject.reconciled_in(&job.cluster).filter(|_| is_asked) {
         let Some(flux) = subject.flux(delivery) else { continue };
         let is_named = job.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name));
