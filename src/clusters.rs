@@ -22,7 +22,7 @@ const VERSION: u64 = 1;
 /// another cluster. `path` is null where another repository is built, another revision of this one, or what only the cluster
 /// knows. `sourceKnown` is false where the source is not in Git and may be any repository. `error` is why a build
 /// fails. What is brought by such a build is not `certain`: it is what files say, without the patches and variables that the
-/// build would add.
+/// build would add. `doubt` says why the cluster perhaps lacks one.
 pub fn json(model: &Model, spec: Option<&Spec>) -> Value {
     let belief = Belief::new(model, spec);
     let clusters = belief.clusters().into_iter().map(|(name, cluster)| {
@@ -61,6 +61,7 @@ pub fn schema() -> Value {
         ("gated", nullable(text_schema())),
         ("error", nullable(text_schema())),
         ("certain", truth()),
+        ("doubt", nullable(text_schema())),
         ("kubeConfig", nullable(text_schema())),
         ("alive", truth()),
     ]);
@@ -97,6 +98,7 @@ fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
             "gated": hold.as_ref().and_then(Hold::name),
             "error": one.error,
             "certain": one.is_certain,
+            "doubt": cluster.doubt(one).map(ToString::to_string),
             "kubeConfig": Some(&one.remote).filter(|secret| !secret.is_empty()),
             "alive": true,
         })
@@ -141,6 +143,7 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
             if one.value["spec"]["prune"] != true {
                 facts.push("prunes nothing".to_owned());
             }
+            facts.extend(cluster.doubt(one).map(ToString::to_string));
             if let Some(error) = &one.error {
                 facts.push(format!("does not build: {}", error.lines().next().unwrap_or_default()));
             }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
-use crate::delivery::{Apps, Input, Readers, app_names, children};
+use crate::delivery::{Apps, Doubt, Input, Readers, app_names, children};
 use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
@@ -54,6 +54,8 @@ pub struct Consumer {
     /// What holds that back: a job of a gate, a held source, or `spec.suspend` in Git; `None` where nothing does, whatever the
     /// type.
     pub held_by: Option<String>,
+    /// Why it is open whether the cluster has that.
+    pub doubt: Option<Doubt>,
 }
 
 impl Consumer {
@@ -65,6 +67,7 @@ impl Consumer {
             "app": self.app,
             "kustomization": kustomization.map(|(namespace, name)| json!({ "namespace": namespace, "name": name })),
             "heldBy": self.held_by,
+            "doubt": self.doubt.as_ref().map(ToString::to_string),
         })
     }
 }
@@ -115,6 +118,7 @@ pub fn schema() -> Value {
             ("app", text()),
             ("kustomization", name()),
             ("heldBy", nullable(text())),
+            ("doubt", nullable(text())),
         ]))
     };
     let explained = object(vec![

@@ -164,6 +164,43 @@ fn a_gate_holds_back_in_the_clusters_that_get_it() {
     ");
 }
 
+/// What only a suspended one brings, or one that does not build, is perhaps not in the cluster, and says so everywhere.
+#[test]
+fn invariant_10_the_questions_agree_about_what_is_perhaps_not_there() {
+    let map =
+        |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name}, namespace: a }}\n");
+    let flux = |name: &str, more: &str| flux_kustomization(name, name, more);
+    let all = [flux("root", ""), flux("off", "  suspend: true\n"), flux("torn", "")];
+    let tree = snapshot(&[
+        ("windows.yaml", &format!("{SPEC_OF_TYPES}clusters: {{ root: {{}} }}\n")),
+        ("root/flux.yaml", &all.join("---\n")),
+        ("off/apps.yaml", &flux("apps", "")),
+        (
+            "torn/kustomization.yaml",
+            "resources:\n<<<<<<< HEAD\n- db.yaml\n=======\n- web.yaml\n>>>>>>> other\n",
+        ),
+        ("torn/db.yaml", &flux("db", "")),
+        ("torn/web.yaml", &flux("web", "")),
+        ("apps/map.yaml", &map("apps")),
+        ("db/map.yaml", &map("db")),
+        ("web/map.yaml", &map("web")),
+    ]);
+    let renderer = Embedded::default();
+    let found = disagreements(&tree, &RepoPath::top(), &renderer);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let spec = gitops_windows::spec::read(&tree, &path("windows.yaml")).unwrap().spec;
+    let model = Model::read(&tree, &RepoPath::top(), &Known::of(&spec), &renderer);
+    insta::assert_snapshot!(gitops_windows::clusters::text(&model, Some(&spec)), @r"
+    root  root root
+      flux-system/root  root
+      flux-system/off   off, suspended in Git
+      flux-system/torn  torn, does not build: error converting YAML to JSON: yaml: line 3: could not find expected ':'
+      flux-system/apps  apps, perhaps not in the cluster: Git suspends off, which brings it
+      flux-system/db    db, perhaps not in the cluster: torn, which brings it, does not build
+      flux-system/web   web, perhaps not in the cluster: torn, which brings it, does not build
+    ");
+}
+
 /// A Deployment that runs with a ConfigMap of another folder.
 const RUNS: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web, namespace: web }\nspec:\n  selector: { matchLabels: { app: web } }\n  template:\n    metadata: { labels: { app: web } }\n    spec:\n      containers: [{ name: web, image: nginx:1, envFrom: [{ configMapRef: { name: content } }] }]\n";
 

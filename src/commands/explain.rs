@@ -89,12 +89,15 @@ fn text(explained: &Explanation) -> String {
 /// Adds the lines of each entry point and app; `has_window` tells whether the type of an object has windows.
 fn push(text: &mut String, consumers: &[Consumer], has_window: Option<bool>) {
     let alike = |a: &Consumer, b: &Consumer| {
-        (&a.path, &a.app, &a.kustomization, &a.held_by) == (&b.path, &b.app, &b.kustomization, &b.held_by)
+        (&a.path, &a.app, &a.kustomization, &a.held_by, &a.doubt)
+            == (&b.path, &b.app, &b.kustomization, &b.held_by, &b.doubt)
     };
     for consumers in consumers.chunk_by(alike) {
         let clusters: Vec<&str> = consumers.iter().map(|one| one.cluster.as_str()).collect();
         let word = if clusters.len() == 1 { "cluster" } else { "clusters" };
-        let Some(Consumer { path, app, kustomization, held_by, .. }) = consumers.first() else { continue };
+        let Some(Consumer { path, app, kustomization, held_by, doubt, .. }) = consumers.first() else {
+            continue;
+        };
         let app = if app.is_empty() { String::new() } else { format!(", app {app}") };
         text.push_str(&format!("  in {word} {}, {path}{app}\n", clusters.join(", ")));
         let Some((_, name)) = kustomization else { continue };
@@ -104,6 +107,7 @@ fn push(text: &mut String, consumers: &[Consumer], has_window: Option<bool>) {
             (None, Some(false)) => ", at once".to_owned(),
             (None, None) => String::new(),
         };
-        text.push_str(&format!("    by Flux Kustomization {name}{lands}\n"));
+        let doubt = doubt.as_ref().map(|doubt| format!("; {doubt}")).unwrap_or_default();
+        text.push_str(&format!("    by Flux Kustomization {name}{lands}{doubt}\n"));
     }
 }

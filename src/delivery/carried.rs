@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::delivery::view::{CHANGING, HARMLESS};
 use crate::delivery::{Artifact, EntryPoint, Model, Reached};
 use crate::path::RepoPath;
-use crate::render::{RenderError, Request};
+use crate::render::Request;
 use crate::repo::{FluxKustomization, Graph, Kustomization, Reference, Snapshot, built, generated_children};
 
 /// A build that brings CronJobs to a cluster.
@@ -81,8 +81,7 @@ impl<'m> Way<'m> {
     /// Returns it where a Flux Kustomization builds the entry point, or builds one of which that is a part.
     fn of(model: &'m Model, snapshot: &Snapshot, flux: &'m FluxKustomization, spec: &'m Value) -> Way<'m> {
         let artifact = model.partial_artifact(flux);
-        let error = model.reached(flux).and_then(|reached: &Reached| reached.error.clone());
-        let fails = error.is_some_and(|message| !RenderError { message }.is_of_here());
+        let fails = model.reached(flux).is_some_and(Reached::fails);
         // Where the lists alone tell which Flux Kustomizations it brings, the rest was not built.
         let graph = model.delivered.graph(artifact).unwrap_or(&model.graph);
         let lacks = || {

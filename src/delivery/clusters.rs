@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::delivery::cluster::target_of;
+use crate::delivery::doubt::Doubt;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{self, home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
@@ -126,6 +127,8 @@ pub struct Cluster {
     pub(super) artifacts: BTreeSet<Artifact>,
     /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
     pub unknown: BTreeSet<SourceId>,
+    /// Whether a root fails of which Git does not say what applies it.
+    pub(super) has_failing_root: bool,
     /// What its ArtifactGenerators make.
     pub(super) generated: Vec<Generated>,
     /// The values that its builds bring to variables.
@@ -138,6 +141,8 @@ pub struct Cluster {
     pub(super) api: Option<Arc<FluxApi>>,
     /// Why some of these apply no commit, by their positions, once somebody asks.
     pub(super) stalls: OnceLock<BTreeMap<usize, Stall>>,
+    /// Why it is open whether the cluster has some of these, by their positions, once somebody asks.
+    pub(super) doubts: OnceLock<BTreeMap<usize, Doubt>>,
 }
 
 /// An ExternalArtifact that an ArtifactGenerator makes.
@@ -171,6 +176,8 @@ pub struct Reached {
     pub other: Option<OtherRevision>,
     /// Namespace and name of the one that applies it; `None` for a root that Git does not say more of.
     pub applied_by: Option<(String, String)>,
+    /// The positions of all that bring it; `None` for a root, and for what people apply.
+    pub(super) bringers: Vec<Option<usize>>,
     /// The position of the root that brings it, among those of its cluster.
     pub(super) root: usize,
     /// The secrets of `kubeConfig` on the way, where it is applied to another cluster than that of its root.

@@ -226,28 +226,6 @@ impl Model {
         found
     }
 
-    /// Returns the Flux Kustomization with `suspend: true` in Git that keeps out what another one applies: itself, or,
-    /// where each one that applies it is kept out in turn, one of those.
-    pub fn kept_out_by<'m>(&'m self, one: &'m FluxKustomization) -> Option<&'m FluxKustomization> {
-        self.suspended_on_way(one, &mut Vec::new())
-    }
-
-    fn suspended_on_way<'m>(
-        &'m self,
-        one: &'m FluxKustomization,
-        way: &mut Vec<&'m FluxKustomization>,
-    ) -> Option<&'m FluxKustomization> {
-        if one.is_suspended() || way.iter().any(|above| std::ptr::eq(*above, one)) {
-            return Some(one).filter(|one| one.is_suspended());
-        }
-        way.push(one);
-        let mut above = self.parents(one).into_iter().map(|parent| self.suspended_on_way(parent, way));
-        let first = above.next().flatten();
-        let found = first.filter(|_| above.all(|other| other.is_some()));
-        way.pop();
-        found
-    }
-
     /// Returns the Flux Kustomizations that stand in a file.
     pub fn flux_in_file(&self, file: &RepoPath) -> &[FluxKustomization] {
         let first = self.flux.partition_point(|one| one.file < *file);

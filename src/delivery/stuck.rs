@@ -63,10 +63,14 @@ impl Cluster {
     }
 
     fn stall(&self, one: &Reached) -> Option<&Stall> {
-        let stalls = self.stalls.get_or_init(|| self.find_stalls());
+        let position = self.position(one)?;
+        self.stalls.get_or_init(|| self.find_stalls()).get(&position)
+    }
+
+    /// Returns the position of one of its Flux Kustomizations.
+    pub(super) fn position(&self, one: &Reached) -> Option<usize> {
         let mut named = self.by_name.get(one.name()).into_iter().flatten().copied();
-        let position = named.find(|position| id(&self.kustomizations[*position]) == id(one))?;
-        stalls.get(&position)
+        named.find(|position| id(&self.kustomizations[*position]) == id(one))
     }
 
     /// Finds out which apply no commit, all at once and without recursion: chains may be as long as there are Flux

@@ -76,6 +76,12 @@ impl TypedError {
             TypedError::Classify(_) => None,
         }
     }
+
+    /// Tells whether it does not build for Flux either.
+    pub fn fails(&self) -> bool {
+        let message = self.unbuilt().map(str::to_owned);
+        message.is_some_and(|message| !RenderError { message }.is_of_here())
+    }
 }
 
 impl Input<'_> {

@@ -99,8 +99,14 @@ impl View {
         let generates = |list: &&Kustomization| generated(list).any(|name| names.contains(name));
         let generating: BTreeSet<RepoPath> =
             graph.iter().filter(generates).map(|list| list.folder.clone()).collect();
-        queue.extend(generating.iter().cloned());
-        let mut folders = generating.clone();
+        // Where not even the lines of a list show what it builds on, that may be all below it.
+        let is_blank = |folder: &&RepoPath| {
+            let is_broken = graph.broken(folder).is_some() && graph.builds_on(folder).next().is_none();
+            is_broken && below(&files, folder).next().is_some()
+        };
+        let blank: BTreeSet<RepoPath> = graph.folders().filter(is_blank).cloned().collect();
+        let mut folders = &generating | &blank;
+        queue.extend(folders.iter().cloned());
         while let Some(next) = queue.pop() {
             for folder in graph.referrers(&next) {
                 if folders.insert(folder.clone()) {
@@ -223,16 +229,24 @@ struct Listing<'v> {
 
 impl Listing<'_> {
     fn top(&mut self, folder: &RepoPath, namespace: Option<&str>) -> Option<()> {
-        let graph = &self.view.graph;
-        if graph.has(folder) {
-            return self.folder(folder, namespace);
+        match self.view.graph.has(folder) {
+            true => self.folder(folder, namespace),
+            false => self.below(folder, namespace),
         }
+    }
+
+    /// Takes in all below a folder, as if it had no list.
+    fn below(&mut self, folder: &RepoPath, namespace: Option<&str>) -> Option<()> {
+        let graph = &self.view.graph;
         // Flux lists by itself what lies below (fluxcd/pkg/kustomize, `scanManifests`).
         let lists = generated_children(graph, folder);
         for list in &lists {
             self.folder(list, namespace)?;
         }
-        let is_loose = |file: &RepoPath| graph.is_loose(file, folder);
+        let is_loose = |file: &RepoPath| {
+            let mut between = file.parents().take_while(|above| above.is_within(folder) && above != folder);
+            file.is_within(folder) && between.all(|above| !graph.has(&above))
+        };
         let mut links = graph.links().filter(|link| link.is_within(folder) && is_yaml(link));
         if self.is_exact && links.next().is_some() {
             return None;
@@ -261,7 +275,10 @@ impl Listing<'_> {
         if self.is_exact && !self.view.folders.contains(folder) {
             return Some(());
         }
-        let Some(list) = graph.get(folder) else { return (!self.is_exact).then_some(()) };
+        let Some(list) = graph.get(folder) else {
+            self.wanting()?;
+            return self.salvaged(folder, namespace);
+        };
         let is_harmless = |key: &str| HARMLESS.contains(&key.to_lowercase().as_str());
         let generates = self.view.generating.contains(folder);
         if self.is_exact && (generates || list.is_component() || !list.keys().all(is_harmless)) {
@@ -275,16 +292,31 @@ impl Listing<'_> {
                 self.wanting()?;
                 continue;
             };
-            let path = graph.real(path);
-            if graph.has(&path) {
-                self.folder(&path, namespace)?;
-            } else if self.view.snapshot.file(&path).is_some() {
-                self.file(&path, namespace)?;
-            } else {
-                self.wanting()?;
-            }
+            self.part(&graph.real(path), namespace)?;
         }
         Some(())
+    }
+
+    /// Takes in what a list that can't be used builds on, as far as its lines show that.
+    fn salvaged(&mut self, folder: &RepoPath, namespace: Option<&str>) -> Option<()> {
+        let mut parts = self.view.graph.builds_on(folder).peekable();
+        if parts.peek().is_none() {
+            return self.below(folder, namespace);
+        }
+        for part in parts {
+            self.part(part, namespace)?;
+        }
+        Some(())
+    }
+
+    fn part(&mut self, path: &RepoPath, namespace: Option<&str>) -> Option<()> {
+        if self.view.graph.has(path) {
+            self.folder(path, namespace)
+        } else if self.view.snapshot.file(path).is_some() {
+            self.file(path, namespace)
+        } else {
+            self.wanting()
+        }
     }
 
     /// Stops where kustomize would have to say what comes of it.

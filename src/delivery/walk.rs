@@ -19,7 +19,7 @@ use crate::delivery::view::{Built, View};
 use crate::limit::{KUSTOMIZATIONS, KUSTOMIZATIONS_DEPTH};
 use crate::mechanism;
 use crate::path::RepoPath;
-use crate::render::Request;
+use crate::render::{RenderError, Request};
 use crate::repo::flux::{EXTENSIONS, Unmapped, holds_variable, is_flux_kustomization};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::substitute;
@@ -198,8 +198,12 @@ impl<'r, 'a> Walk<'r, 'a> {
             }
         }
         for (step, (_, error)) in steps.iter().zip(&answers) {
-            if let (Some(by), Some(_)) = (step.by, error) {
-                self.cluster.kustomizations[by].error.clone_from(error);
+            match (step.by, error) {
+                (Some(by), Some(_)) => self.cluster.kustomizations[by].error.clone_from(error),
+                (None, Some(message)) => {
+                    self.cluster.has_failing_root |= !RenderError { message: message.clone() }.is_of_here();
+                }
+                _ => {}
             }
         }
         self.take_variables(&steps, &answers);
@@ -322,6 +326,11 @@ impl<'r, 'a> Walk<'r, 'a> {
         let seen = self.seen.entry((remote.to_owned(), id)).or_default();
         for position in seen.iter().copied() {
             let known = &mut self.cluster.kustomizations[position];
+            if (known.applied_by.is_none() && known.written.is_none() || known.written == written)
+                && !known.bringers.contains(&by)
+            {
+                known.bringers.push(by);
+            }
             // A root's own build says more of it than its file does.
             if known.applied_by.is_none() && known.written.is_none() {
                 (known.written, known.applied_by) = (written, applied_by);
@@ -361,6 +370,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             unmapped: None,
             other: None,
             applied_by,
+            bringers: vec![by],
             root,
             remote: remote.to_owned(),
             error,

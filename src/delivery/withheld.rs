@@ -114,8 +114,7 @@ fn unbrought(
     says: impl Fn(&str, &Reached) -> String,
 ) -> Option<(Cause, String)> {
     let (parent, one) = failing_parent(applier, model)?;
-    let error = RenderError { message: parent.error.clone()? };
-    (!error.is_of_here()).then(|| (Cause::Parent, says(parent.name(), one)))
+    parent.fails().then(|| (Cause::Parent, says(parent.name(), one)))
 }
 
 /// Returns the nearest Flux Kustomization above one that does not build, with that one, where it is known by its file

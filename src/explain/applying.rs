@@ -9,6 +9,7 @@ use crate::explain::Consumer;
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::render::Object;
+use crate::repo::FluxKustomization;
 use crate::repo::manifest::ObjectId;
 
 /// What all clusters apply.
@@ -68,12 +69,13 @@ impl<'a> Appliers<'a> {
                 (Some((id, one.is_suspended())), model.partial_artifact(one))
             }
             (None, Some(made)) => {
-                let is_suspended = made.value["spec"]["suspend"] == true;
+                let is_suspended = made.is_suspended();
                 (Some(((made.namespace(), made.name()), is_suspended)), model.partial_of(made))
             }
             (None, None) => (None, None),
         };
         let mut consumer = self.consumer(entry, cluster);
+        consumer.doubt = listing.and_then(|one| model.doubt(one)).cloned();
         if let Some((id, is_suspended)) = one {
             consumer.kustomization = Some((id.0.to_owned(), id.1.to_owned()));
             consumer.held_by = self.held_by(cluster, id, is_suspended);
@@ -97,18 +99,17 @@ impl<'a> Appliers<'a> {
         let kustomization =
             reader.kustomization.map(|one| (one.namespace().to_owned(), one.name().to_owned()));
         let held_by = kustomization.as_ref().and_then(|(namespace, name)| {
-            self.held_by(
-                reader.cluster,
-                (namespace, name),
-                reader.kustomization?.value["spec"]["suspend"] == true,
-            )
+            self.held_by(reader.cluster, (namespace, name), reader.kustomization?.is_suspended())
         });
+        let own = self.input.model.delivered.named(reader.cluster).zip(reader.kustomization);
+        let doubt = own.and_then(|(cluster, one)| cluster.doubt(one)).cloned();
         Consumer {
             cluster: reader.cluster.to_owned(),
             path: reader.path.clone(),
             app: String::new(),
             kustomization,
             held_by,
+            doubt,
         }
     }
 
@@ -119,15 +120,18 @@ impl<'a> Appliers<'a> {
             app: String::new(),
             kustomization: None,
             held_by: None,
+            doubt: None,
         }
     }
 
     fn applied_by(&self, entry: &EntryPoint, delivery: &Delivery) -> Consumer {
-        let is_suspended = delivery.flux.is_some_and(|index| self.input.model.flux(index).is_suspended());
+        let flux = delivery.flux.map(|index| self.input.model.flux(index));
+        let is_suspended = flux.is_some_and(FluxKustomization::is_suspended);
         let cluster = &delivery.reconciled_in.name;
         Consumer {
             held_by: self.held_by(cluster, (&delivery.namespace, &delivery.name), is_suspended),
             kustomization: Some((delivery.namespace.clone(), delivery.name.clone())),
+            doubt: flux.and_then(|flux| self.input.model.doubt(flux)).cloned(),
             ..self.consumer(entry, &delivery.cluster.name)
         }
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::calendar::Calendar;
 use crate::delivery::inventory::{is_kept, prunes, stays_without};
-use crate::delivery::{Applier, BuiltJob, Hold, Pair, Part, Reached, Reason, outside};
+use crate::delivery::{Applier, BuiltJob, Doubt, Hold, Pair, Part, Reached, Reason, outside};
 use crate::mechanism::RESUME_OWN;
 use crate::pr::arrival::Way;
 use crate::pr::course::{Before, Course};
@@ -104,7 +104,18 @@ impl Clock<'_> {
         let closes = |tree: &Tree<'_>, one: &Applier<'_>| tree.job(one).is_some_and(|job| job.held.is_none());
         let sides = pair.before.as_ref().zip(pair.after.as_ref());
         let ends = sides.is_some_and(|(old, new)| closes(&self.before, old) && !closes(&self.after, new));
-        Landing { first_closing: landing.first_closing.filter(|_| !ends), ..landing }
+        let landing = Landing { first_closing: landing.first_closing.filter(|_| !ends), ..landing };
+        match self.doubt(pair).filter(|_| landing.state != State::Never) {
+            Some(doubt) => landing.besides(&doubt.to_string()),
+            None => landing,
+        }
+    }
+
+    /// Returns why it is open whether the cluster has what applies the files of a pair: neither tree brings it.
+    fn doubt(&self, pair: &Pair<'_>) -> Option<&Doubt> {
+        let new = pair.after.as_ref().filter(|_| pair.part != Part::Spec)?;
+        let is_open = pair.before.as_ref().is_none_or(|old| self.before.doubt(old).is_some());
+        self.after.doubt(new).filter(|_| is_open)
     }
 
     fn landing(&self, pair: &Pair<'_>) -> Landing {

@@ -137,6 +137,13 @@ impl Landing {
         Landing { reason: self.reason.or_else(|| Some(reason.into())), ..self }
     }
 
+    /// Adds a reason that stands before the others.
+    #[must_use]
+    pub fn besides(self, more: &str) -> Landing {
+        let reason = self.reason.as_ref().map_or_else(|| more.to_owned(), |own| format!("{more}; {own}"));
+        Landing { reason: Some(reason), ..self }
+    }
+
     /// Returns when something lands that needs this and another thing.
     ///
     /// What never lands decides, then what a freeze holds without end, then what nobody knows, then the later one.

@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 
 use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::delivery::{
-    Applier, Begun, BuiltJob, Cluster, Held, History, Hold, Holds, Model, Reached, Reason, Root, Sides,
-    SourceId, Unclosed, Waiting, World, begun, counterparts, unclosed,
+    Applier, Begun, BuiltJob, Cluster, Doubt, Held, History, Hold, Holds, Model, Reached, Reason, Root,
+    Sides, SourceId, Unclosed, Waiting, World, begun, counterparts, unclosed,
 };
 use crate::mechanism::GateTarget;
 use crate::pr::course::Course;
@@ -179,6 +179,11 @@ impl<'a> Tree<'a> {
 
     pub(super) fn cluster(&self, name: &str) -> Option<&'a Cluster> {
         self.world.model.delivered.named(name)
+    }
+
+    /// Returns why it is open whether a cluster has what builds something.
+    pub(super) fn doubt(&self, applier: &Applier<'_>) -> Option<&'a Doubt> {
+        self.cluster(applier.cluster)?.doubt(applier.kustomization?)
     }
 
     /// Returns how often a source of a cluster is fetched; `None` where Git does not say it.

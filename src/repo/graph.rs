@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::{RepoPath, below};
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Entry, Kustomization, Snapshot};
+use crate::repo::salvage::salvaged;
+use crate::repo::{Entry, File, Kustomization, Snapshot};
 
 /// How many links one path may lead over, as on Linux.
 const LINKS: usize = 40;
@@ -34,7 +35,8 @@ pub struct Graph {
 impl Graph {
     /// Reads every kustomization file of the snapshot, once for clones that differ elsewhere only.
     ///
-    /// A folder whose file is broken is kept with its reason; it matters only to those who reach it.
+    /// A folder whose file is broken is kept with its reason, which matters only to those who reach it, and builds on what the
+    /// lines of the file show.
     pub fn read(snapshot: &Snapshot) -> Graph {
         snapshot.graph_by(|| Graph::read_anew(snapshot))
     }
@@ -48,6 +50,7 @@ impl Graph {
     fn read_anew(snapshot: &Snapshot) -> Graph {
         let mut folders: BTreeMap<RepoPath, Parsed> = BTreeMap::new();
         let mut links = BTreeMap::new();
+        let mut lists: Vec<(RepoPath, &File)> = Vec::new();
         for (path, entry) in snapshot.entries() {
             if matches!(entry, Entry::Symlink { .. })
                 && let Ok(target) = snapshot.resolve(path)
@@ -70,6 +73,7 @@ impl Graph {
             } else {
                 file.list_at(path, || Arc::new(Kustomization::parse(path, file)))
             };
+            lists.push((folder.clone(), file));
             folders.insert(folder, parsed);
         }
         let mut graph = Graph { folders: Arc::new(folders), links: Arc::new(links), ..Graph::default() };
@@ -85,6 +89,14 @@ impl Graph {
                     listed.entry(path.clone()).or_default().insert(kustomization.folder.clone());
                 }
                 referrers.entry(path).or_default().insert(kustomization.folder.clone());
+            }
+        }
+        for (folder, file) in lists.iter().filter(|(folder, _)| graph.broken(folder).is_some()) {
+            for path in salvaged(folder, file.text().unwrap_or_default()) {
+                let path = graph.real(&path);
+                parts.entry(folder.clone()).or_default().push(path.clone());
+                listed.entry(path.clone()).or_default().insert(folder.clone());
+                referrers.entry(path).or_default().insert(folder.clone());
             }
         }
         (graph.referrers, graph.parts, graph.listed) =
@@ -163,7 +175,8 @@ impl Graph {
         self.builds_on(folder).filter(|path| self.has(path))
     }
 
-    fn builds_on(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
+    /// Gives the files and folders on which the list of a folder builds, in its order.
+    pub fn builds_on(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
         self.parts.get(folder).into_iter().flatten()
     }
 

@@ -221,7 +221,7 @@ impl Kustomization {
             .filter_map(|node| {
                 let text = node.as_str()?;
                 let path = text.split_once('=').map_or(text, |(_, path)| path);
-                let target = self.target(path);
+                let target = target(&self.folder, path);
                 Some(Reference { field, text: text.to_owned(), span: node.span.clone(), target })
             })
             .collect()
@@ -262,16 +262,17 @@ impl Kustomization {
         if text.contains('\n') {
             return None;
         }
-        let target = self.target(text);
+        let target = target(&self.folder, text);
         Some(Reference { field, text: text.to_owned(), span: node.span.clone(), target })
     }
+}
 
-    fn target(&self, text: &str) -> Target {
-        if is_remote(text) {
-            return Target::Remote;
-        }
-        self.folder.join(text).map_or(Target::Outside, Target::Path)
+/// Returns what a text in the kustomization file of a folder names.
+pub(super) fn target(folder: &RepoPath, text: &str) -> Target {
+    if is_remote(text) {
+        return Target::Remote;
     }
+    folder.join(text).map_or(Target::Outside, Target::Path)
 }
 
 /// Tells whether kustomize would fetch this over the network

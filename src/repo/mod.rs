@@ -23,6 +23,7 @@ pub mod post_build;
 mod read;
 mod remote;
 mod revision;
+mod salvage;
 #[cfg(test)]
 pub(crate) mod scratch;
 pub mod secret;

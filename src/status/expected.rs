@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{Span, Timestamp};
 
 use crate::delivery::fleet::Schedules;
-use crate::delivery::{BuiltJob, Cluster, Holds, Model, Reached};
+use crate::delivery::{BuiltJob, Cluster, Doubt, Holds, Model, Reached};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::GateTarget;
 use crate::spec::Spec;
@@ -51,6 +51,11 @@ impl<'a> Expected<'a> {
     pub(super) fn target(&self, one: &Reached) -> GateTarget {
         let namespace = self.spec.flux.namespace_of(one.namespace()).to_owned();
         GateTarget { namespace, name: one.name().to_owned() }
+    }
+
+    /// Returns why it is open whether a cluster has what a target means.
+    pub(super) fn doubt(&self, cluster: &str, target: &GateTarget) -> Option<&'a Doubt> {
+        self.cluster(cluster)?.doubt(self.find(cluster, target)?)
     }
 
     /// Returns the Flux Kustomization that a target means.

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
-use crate::delivery::BuiltJob;
+use crate::delivery::{BuiltJob, Doubt};
 use crate::live::{Objects, by_hand, owner};
 use crate::mechanism::{self, Action, Field, GateTarget, SourceKind, State};
 use crate::schedule::minute;
@@ -89,7 +89,9 @@ impl Judge<'_> {
     fn held(&mut self, gated: &Gated, held: &Held) {
         let (name, cluster) = (self.name(&held.target), self.cluster);
         let Some(live) = self.objects.kustomization(&held.target.namespace, &held.target.name) else {
-            self.add(Kind::Missing, Some(gated), format!("{name} is not in the cluster"));
+            let doubt = self.expected.doubt(&cluster.name, &held.target);
+            let problem = self.add(Kind::Missing, Some(gated), format!("{name} is not in the cluster"));
+            problem.reasons.extend(doubt.map(Doubt::why));
             return;
         };
         if let Some((there, here)) = elsewhere(self.expected, &cluster.name, &held.target, live) {

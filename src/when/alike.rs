@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::Input;
 use crate::delivery::classify::{Context, Reason, classify};
 use crate::delivery::fleet::Undivided;
 use crate::delivery::parent;
+use crate::delivery::{Input, TypedError};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::gate::{Lone, needed};
@@ -41,7 +41,13 @@ impl Answer {
         for line in open {
             let entry = line.folder.as_ref().filter(|folder| alike.contains(folder));
             let entry = entry.and_then(|folder| input.model.entry(folder));
-            let typed = entry.and_then(|entry| input.typed_entry(input.snapshot, entry).ok());
+            let typed = entry.map(|entry| input.typed_entry(input.snapshot, entry));
+            // Some build only with what their Flux Kustomizations say.
+            let is_failing = typed.as_ref().is_some_and(|typed| typed.as_ref().is_err_and(TypedError::fails));
+            let fails =
+                |entry| input.typed_as_applied(entry, &line.cluster).is_err_and(|error| error.fails());
+            line.is_failing |= is_failing && entry.is_some_and(fails);
+            let typed = typed.and_then(Result::ok);
             let shown = line.folder.as_ref().and_then(|folder| seen.get(folder)).and_then(Seen::verdict);
             line.undivided = typed.map_or(line.undivided.or(shown), |typed| {
                 if typed.objects.is_empty() {

@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::{
     Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side, Undivided,
 };
-use crate::delivery::{History, Model, Stuck, Unclosed, Waiting, begun, unclosed, unread};
+use crate::delivery::{Doubt, History, Model, Stuck, Unclosed, Waiting, begun, unclosed, unread};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::edit::prepare::is_remembering;
@@ -16,6 +16,7 @@ use crate::repo::{Appeared, OtherRevision};
 use crate::schedule::{Interval, Stretch};
 use crate::spec::Spec;
 use crate::when::Selected;
+use crate::when::note::is_idle;
 use crate::when::reason::{CloseReason, Reason};
 
 /// The answer to a question.
@@ -70,6 +71,8 @@ pub struct Line {
     pub is_brought: bool,
     /// Whether it is only taken for closed, as Git does not tell whether the CronJobs were there at the last closing.
     pub is_assumed: bool,
+    /// Whether it does not build.
+    pub is_failing: bool,
     /// Why no split divides it.
     pub undivided: Option<Undivided>,
     /// The real-time Flux Kustomization that depends on it, so that no gate suspends it.
@@ -219,7 +222,7 @@ impl Line {
     /// Gives the instant from which a change that is merged at `at` can reach the cluster; `None` where no
     /// window opens again, nothing is known of when, or nothing of the cluster is in the repository.
     pub fn reaches(&self, at: Timestamp) -> Option<Timestamp> {
-        if self.stuck().is_some() || self.folder.is_none() {
+        if self.lands_never() || self.folder.is_none() {
             None
         } else if let Some((_, times)) = &self.awaited {
             times.and_then(|times| if times.open { Some(at) } else { times.next_open })
@@ -228,6 +231,21 @@ impl Line {
         } else {
             self.times.and_then(|times| times.next_open)
         }
+    }
+
+    /// Tells whether Git itself says that nothing lands at all.
+    pub fn lands_never(&self) -> bool {
+        self.is_failing || self.stuck().is_some()
+    }
+
+    /// Returns why it is open whether the cluster has it.
+    pub fn doubt(&self) -> Option<&Doubt> {
+        self.kustomization.as_ref()?.doubt.as_ref()
+    }
+
+    /// Tells whether a gate leaves it out since Git suspends what brings it.
+    pub(super) fn is_left_out(&self) -> bool {
+        matches!(self.doubt(), Some(Doubt::Suspended(_))) && (self.gate == GateState::NoJob || is_idle(self))
     }
 
     /// Returns why nothing lands at all, where Git itself says so.
@@ -292,6 +310,7 @@ pub fn answer(
             is_kept_out: false,
             is_unread: false,
             is_unbuilt: false,
+            is_failing: side.kustomization.as_ref().is_some_and(|own| own.fails),
             undivided: side.undivided,
             needed_by: None,
             ungated: Ungated::of(spec, &side.cluster),

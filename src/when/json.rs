@@ -27,6 +27,7 @@ pub(super) const VERSION: u32 = 1;
 /// next ([`CloseReason`](crate::when::CloseReason)), with `nextFreeze` where that is a freeze. Before anything has closed,
 /// `reason` is `before-first-closing`, `open` is true, and `gateSince` the time of the commit that brought the CronJobs,
 /// if they are in one.
+/// `doubt` says why the cluster perhaps lacks the Flux Kustomization; all else holds if it is there.
 /// `delay` is the freeze that takes what would be the next opening, so that `nextOpen` comes later.
 /// `freeze` is that which holds at `at`, and `override` that which lets changes in although no window does, each with
 /// `from`, `until` and `reason`; `null` where there is none.
@@ -72,7 +73,8 @@ fn one(answer: &Answer, line: &Line) -> Value {
         })),
         "realTime": line.times.is_none() && !matches!(line.gate, GateState::Foreign | GateState::Unmoved),
         "gate": line.gate.as_str(),
-        "open": line.is_open() && line.stuck().is_none(),
+        "open": line.is_open() && !line.lands_never(),
+        "doubt": line.doubt().map(ToString::to_string),
         "reason": line.reason(answer.at).as_str(),
         "timeZone": if let [name] = names.as_slice() { Some(*name) } else { None },
         "timeZones": names,

@@ -40,7 +40,7 @@ const GATE_LEFT: &str = "gate-left";
 /// A cluster that windows.yaml wants no gate for. Where one is left, that is what counts.
 const NO_GATE_WANTED: &str = "no-gate-wanted";
 
-const KINDS: [Kind; 35] = [
+const KINDS: [Kind; 37] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -109,9 +109,20 @@ const KINDS: [Kind; 35] = [
     ),
     (
         "no-job",
-        |line| line.gate == GateState::NoJob && !line.is_unfinished && line.ungated.is_none(),
+        |line| {
+            line.gate == GateState::NoJob
+                && !line.is_unfinished
+                && line.ungated.is_none()
+                && !line.is_left_out()
+        },
         "no CronJob in Git suspends the Flux Kustomization. Nothing closes outside of the windows",
         "run `gitops-windows sync`",
+    ),
+    (
+        "left-out",
+        |line| line.is_left_out() && line.ungated.is_none(),
+        "the gate leaves an entry point out, as Git suspends what brings it. If the cluster has it, it lands at once",
+        "ask the cluster with `flux get kustomizations`\nonce Git resumes what brings it, run `gitops-windows sync` in the same commit",
     ),
     (
         "resumed",
@@ -168,6 +179,12 @@ const KINDS: [Kind; 35] = [
         "mend the Flux Kustomization in `dependsOn`\nor take it out of `dependsOn`",
     ),
     (
+        "not-built",
+        |line| line.is_failing && line.stuck().is_none(),
+        "an entry point does not build, so nothing new of it lands. Its objects in the cluster stay as they are",
+        "`gitops-windows check` says what to correct",
+    ),
+    (
         "not-split",
         |line| is_unheld(line) && line.undivided.is_none(),
         "an entry point is not split: its Flux Kustomization applies changes of every type alike",
@@ -187,7 +204,7 @@ const KINDS: [Kind; 35] = [
     ),
     (
         "not-gated",
-        |line| is_idle(line) && line.needed_by.is_none(),
+        |line| is_idle(line) && line.needed_by.is_none() && !line.is_left_out(),
         "every object of an entry point has a window, but no gate suspends it. They land at once",
         "`gitops-windows sync --dry-run` says why, and what to change",
     ),
@@ -265,7 +282,7 @@ const KINDS: [Kind; 35] = [
 pub(super) fn is_unheld(line: &Line) -> bool {
     let is_held = matches!(line.gate, GateState::Closes | GateState::Resumed | GateState::Unmoved);
     let may_be_held = line.ungated != Some(Ungated::Spec);
-    may_be_held && line.part == Part::Whole && !is_held && line.stuck().is_none()
+    may_be_held && line.part == Part::Whole && !is_held && !line.lands_never()
 }
 
 /// Tells whether no gate holds it back, nor any CronJob.
@@ -274,7 +291,7 @@ pub(super) fn is_ungated(line: &Line) -> bool {
 }
 
 /// Tells whether every object has a window that no gate keeps, though the spec wants one.
-fn is_idle(line: &Line) -> bool {
+pub(super) fn is_idle(line: &Line) -> bool {
     is_ungated(line) && line.ungated.is_none() && line.undivided == Some(Undivided::Gated)
 }
 

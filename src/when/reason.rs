@@ -43,13 +43,15 @@ pub enum Reason {
     SuspendedSource,
     /// It depends on itself.
     DependencyCircle,
+    /// It does not build.
+    Unbuilt,
     /// The cluster has nothing in this repository.
     NoEntryPoint,
 }
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 18] = [
+    pub const ALL: [Reason; 19] = [
         Reason::RealTime,
         Reason::Dependency,
         Reason::Window,
@@ -67,6 +69,7 @@ impl Reason {
         Reason::Suspended,
         Reason::SuspendedSource,
         Reason::DependencyCircle,
+        Reason::Unbuilt,
         Reason::NoEntryPoint,
     ];
 
@@ -90,6 +93,7 @@ impl Reason {
             Reason::Suspended => "suspended",
             Reason::SuspendedSource => "suspended-source",
             Reason::DependencyCircle => "dependency-circle",
+            Reason::Unbuilt => "not-built",
             Reason::NoEntryPoint => "no-entry-point",
         }
     }
@@ -101,6 +105,9 @@ impl Reason {
             Some(Stuck::Circle(_)) => return Reason::DependencyCircle,
             Some(Stuck::Dependency(_)) => return Reason::Dependency,
             None => {}
+        }
+        if line.is_failing {
+            return Reason::Unbuilt;
         }
         if line.folder.is_none() {
             return Reason::NoEntryPoint;

@@ -33,6 +33,7 @@ pub fn schema() -> Value {
         ("realTime", truth()),
         ("gate", one_of(&GateState::ALL.map(GateState::as_str))),
         ("open", truth()),
+        ("doubt", nullable(text())),
         ("reason", one_of(&Reason::ALL.map(Reason::as_str))),
         ("timeZone", nullable(text())),
         ("timeZones", list(text())),

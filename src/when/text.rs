@@ -84,7 +84,11 @@ fn block(answer: &Answer, lines: &[Line], twins: &Twins<'_>, width: usize, is_al
     let mut told: Vec<((String, String, String), Vec<String>)> = Vec::new();
     for line in lines {
         let change_type = line.change_type.as_deref().map_or_else(|| "(all)".to_owned(), clean);
-        let key = (change_type, now(line), times(answer, line, width));
+        let now = match line.doubt() {
+            Some(doubt) => format!("{}; {}", now(line), clean(&doubt.to_string())),
+            None => now(line),
+        };
+        let key = (change_type, now, times(answer, line, width));
         let name = kustomization(line, twins);
         match told.iter_mut().find(|(known, _)| *known == key) {
             // One that applies several folders is one.
@@ -118,7 +122,7 @@ fn block(answer: &Answer, lines: &[Line], twins: &Twins<'_>, width: usize, is_al
 /// Writes when the windows of a line open and close, the next one first.
 fn times(answer: &Answer, line: &Line, width: usize) -> String {
     let may_land = matches!(line.stuck(), None | Some(Stuck::Suspended));
-    let Some(times) = line.times.filter(|_| may_land) else { return String::new() };
+    let Some(times) = line.times.filter(|_| may_land && !line.is_failing) else { return String::new() };
     let mut told = [("opens ", times.next_open), ("closes", times.next_close)];
     if times.open {
         told.reverse();
@@ -203,6 +207,7 @@ fn now(line: &Line) -> String {
         Some(Stuck::Dependency(name)) => {
             return format!("never: it depends on {}, which never lands", clean(name));
         }
+        None if line.is_failing => return "never: it does not build".to_owned(),
         None => {}
     }
     let remark = match line.gate {

@@ -163,6 +163,9 @@ impl Answers<'_> {
                     kustomization["suspended"], one["suspend"]
                 ));
             }
+            if one["doubt"] != line["doubt"] {
+                wrong.push(format!("{place}: {}, and clusters says {}", line["doubt"], one["doubt"]));
+            }
             let waits = match line["gate"].as_str().unwrap() {
                 "closes" => Some(line["type"].as_str().unwrap_or(gated[0])),
                 "foreign" | "unmoved" => one["gated"].as_str().or(Some("something")),
@@ -195,6 +198,13 @@ impl Answers<'_> {
             for consumer in &one.consumers {
                 let place = (consumer.cluster.as_str(), consumer.path.as_str());
                 told.insert((place.0, place.1, one.id.to_string()), &one.change_type);
+                let Some((namespace, name)) = &consumer.kustomization else { continue };
+                let Some(own) = self.find(place.0, namespace, name, place.1) else { continue };
+                let doubt = consumer.doubt.as_ref().map(ToString::to_string);
+                if own["doubt"].as_str() != doubt.as_deref() {
+                    let place = format!("explain, {}, {namespace}/{name}", place.0);
+                    wrong.push(format!("{place}: {doubt:?}, and clusters says {}", own["doubt"]));
+                }
             }
         }
         // Where no Flux Kustomization of a side is in Git, nobody knows whether the whole or the side is applied.

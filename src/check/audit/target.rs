@@ -1,11 +1,11 @@
 //! What gates suspend and resume.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::code::{ONE_SIDED_GATE, UNKNOWN_TARGET};
 use crate::check::subject::Subject;
-use crate::delivery::{ClusterKey, Delivery, GateJob, Hold, UnclearJob};
-use crate::diagnostic::Diagnostic;
+use crate::delivery::{Cluster, ClusterKey, Delivery, Doubt, GateJob, Hold, UnclearJob};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::mechanism::Action;
 use crate::text::did_you_mean;
 
@@ -21,6 +21,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         findings.extend(unknown(subject, job));
+        findings.extend(kept_out(subject, job));
     }
     findings.extend(subject.deliveries.iter().filter_map(|delivery| unmoved(subject, delivery)));
     let clusters: BTreeSet<&ClusterKey> = subject.jobs.iter().map(|job| &job.cluster).collect();
@@ -39,7 +40,9 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
     };
     let known: Vec<_> =
         subject.reconciled_in(&job.cluster).filter(|delivery| delivery.flux.is_some()).collect();
-    if in_git().next().is_none() {
+    // What does not build may bring them.
+    let is_failing = subject.model.delivered.named(&job.cluster.name).is_some_and(Cluster::has_failing);
+    if is_failing || in_git().next().is_none() {
         return Vec::new();
     }
     let unknown = job.targets.iter().filter(|(namespace, name)| {
@@ -75,6 +78,42 @@ fn unknown(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
                 })
         })
         .collect()
+}
+
+/// Finds what a job names and the cluster perhaps lacks, as Git suspends what brings it.
+fn kept_out(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
+    let mut found: BTreeMap<&str, (Place, BTreeSet<&str>)> = BTreeMap::new();
+    // `flux suspend` alone fails for nothing that is missing; with `runner: flux`, kubectl looks afterwards.
+    let is_asked = job.action != Action::Follow && job.pod().to_string().contains("kubectl");
+    for delivery in subject.reconciled_in(&job.cluster).filter(|_| is_asked) {
+        let Some(flux) = subject.flux(delivery) else { continue };
+        let is_named = job.targets.iter().any(|(namespace, name)| delivery.is_named(namespace, name));
+        if let (true, Some(Doubt::Suspended(above))) = (is_named, subject.model.doubt(flux)) {
+            let place =
+                || subject.model.kept_out_by(flux).map_or(job.place.clone(), |by| by.place("suspend"));
+            found.entry(above).or_insert_with(|| (place(), BTreeSet::new())).1.insert(&delivery.name);
+        }
+    }
+    let folder = subject.spec.and_then(|spec| spec.gate_folder(&job.cluster.name).ok());
+    let list = folder.and_then(|folder| Some(subject.model.graph.get(&folder)?.file.clone()));
+    let remedy = list.map_or_else(
+        || "take it out of the command".to_owned(),
+        |list| format!("remove {list} and run `gitops-windows sync`, which writes it without"),
+    );
+    let told = |(above, (place, names)): (&str, (Place, BTreeSet<&str>))| {
+        let (names, verb) = (names.into_iter().collect::<Vec<_>>().join(", "), job.action.verb());
+        UNKNOWN_TARGET
+            .finding(format!(
+                "CronJob `{}` {verb} {names}. Git suspends {above}, which brings that: if the cluster lacks it, the job fails",
+                job.name
+            ))
+            .at(job.place.clone())
+            .related(format!("`suspend: true` of {above}"), place)
+            .help(format!(
+                "ask the cluster with `gitops-windows status`\nwhere it lacks that, {remedy}\nor let Git resume {above}"
+            ))
+    };
+    found.into_iter().map(told).collect()
 }
 
 /// What reads a held source waits for a job that moves that.

@@ -4,6 +4,7 @@ mod cases;
 mod changes;
 mod deletions;
 mod dependencies;
+mod doubt;
 mod fetched;
 mod gate_cases;
 mod gated;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::delivery::{Release, Stuck};
+use crate::delivery::{Doubt, Release, Stuck};
 
 /// A Flux Kustomization by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,4 +22,8 @@ pub struct KustomizationName {
     pub release: Option<Release>,
     /// Why it applies no commit at all, where Git itself says so.
     pub stuck: Option<Stuck>,
+    /// Whether its build fails, as far as that was made to read the cluster.
+    pub fails: bool,
+    /// Why it is open whether the cluster has it.
+    pub doubt: Option<Doubt>,
 }

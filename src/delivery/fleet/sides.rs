@@ -367,6 +367,8 @@ impl<'m> Reading<'m> {
             within: self.within(flux),
             release: self.release(flux),
             stuck: self.stuck(flux),
+            fails: self.model.reached(flux).is_some_and(Reached::fails),
+            doubt: self.model.doubt(flux).cloned(),
         }
     }
 
@@ -382,6 +384,8 @@ impl<'m> Reading<'m> {
             within: own.and_then(|own| self.waits.pace(own, one)),
             release: own.and_then(|own| release(own, one)),
             stuck: own.and_then(|own| own.stuck(one)),
+            fails: one.fails(),
+            doubt: own.and_then(|own| own.doubt(one)).cloned(),
         })
     }
 
@@ -446,6 +450,8 @@ impl<'m> Reading<'m> {
             within: None,
             release: None,
             stuck: None,
+            fails: false,
+            doubt: None,
         }
     }
 

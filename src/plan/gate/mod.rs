@@ -13,6 +13,7 @@ mod folders;
 mod held;
 mod landing;
 mod leave;
+mod left_out;
 mod lone;
 mod loss;
 mod mixed;
@@ -59,6 +60,7 @@ use crate::plan::edit::prepare::{is_orphaning, is_remembering};
 use crate::plan::gate::mixed::Standing;
 use crate::plan::gate::target::{check_target, is_held, no_name};
 use crate::plan::gate::whole::{Whole, is_managed};
+use crate::repo::FluxKustomization;
 
 /// What becomes of an edit that has to reach a cluster while its window is open: it lets something begin to read a held
 /// source, or leave one.
@@ -283,7 +285,8 @@ fn targets_of(
         let live = side.iter().flat_map(|side| input.model.flux_at(side));
         let live: Vec<_> = live.filter(|one| one.cluster == cluster).collect();
         // With `targetNamespace`, several make different objects of one side.
-        for kustomization in live.iter().filter(|one| !one.is_suspended()) {
+        let is_left_out = |one: &FluxKustomization| left_out::is_left_out(input, one, jobs.iter().copied());
+        for kustomization in live.iter().filter(|one| !is_left_out(one)) {
             check_target(input, kustomization)?;
             // Until it has taken over its objects for good it must not be suspended.
             // One that is kept from pruning for a later split was live before.

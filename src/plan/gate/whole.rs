@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{EntryPoint, Holds, Role};
+use crate::delivery::{BuiltJob, Doubt, EntryPoint, Holds, Role};
 use crate::delivery::{Input, Sides, Typed, TypedError, parent};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::mechanism::{GateTarget, Unheld, WhyUnheld, shown};
+use crate::mechanism::{GateTarget, Unheld, WhyUnheld};
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
 use crate::plan::gate::mixed::{self, Standing};
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::unbuilt::BROKEN;
-use crate::plan::gate::{OutOfReach, out_of_reach, own};
+use crate::plan::gate::{OutOfReach, left_out, out_of_reach, own};
 use crate::plan::problem::{ADDED_TYPES, REMEDY_FOR_TYPES, is_remote};
 use crate::repo::FluxKustomization;
 
@@ -123,10 +123,12 @@ impl Whole {
                     whole.left.push(unheld("no gate", &format!(" of cluster {cluster}"), &outside));
                     continue;
                 }
-                whole.entries.insert(entry.path.clone(), (*only, targets(input, entry, cluster)));
+                let jobs = standing.get(only).map_or(&[][..], Vec::as_slice);
+                let own = held_of(input, entry, cluster, jobs);
+                whole.entries.insert(entry.path.clone(), (*only, own));
             }
         }
-        whole.left.extend(suspended(input, sides, &whole.entries, cluster));
+        whole.left.extend(left_out::notes(input, sides, &whole.entries, cluster, standing));
         whole.leave_needed(input, sides, cluster, carrier);
         whole
     }
@@ -184,7 +186,11 @@ impl Whole {
     }
 
     fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str, carrier: Option<&RepoPath>) {
-        let mut of_cluster: Vec<&FluxKustomization> = input.model.flux_of_cluster(cluster).collect();
+        // What is perhaps not there lets go of nothing that is: if it is there, it waits too.
+        let is_there =
+            |flux: &&FluxKustomization| !matches!(input.model.doubt(flux), Some(Doubt::Suspended(_)));
+        let of_cluster = input.model.flux_of_cluster(cluster).filter(is_there);
+        let mut of_cluster: Vec<&FluxKustomization> = of_cluster.collect();
         if !input.spec.gate.mechanism.stops_dependants() {
             of_cluster = upstream(input, of_cluster, carrier);
         }
@@ -371,23 +377,12 @@ pub(super) fn targets(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> B
     own.filter(|flux| !flux.is_suspended()).map(|flux| GateTarget::of(input, flux)).collect()
 }
 
-/// Says which Flux Kustomizations a gate would hold back if Git did not suspend them.
-fn suspended(
-    input: &Input<'_>,
-    sides: &Sides,
-    entries: &BTreeMap<RepoPath, (usize, BTreeSet<GateTarget>)>,
-    cluster: &str,
-) -> Option<Diagnostic> {
-    let is_gated = |path: &RepoPath| {
-        let side = sides.get(path).map(|(_, position)| *position);
-        side.is_some_and(|position| !input.spec.types[position].is_real_time()) || entries.contains_key(path)
-    };
-    let own = input.model.flux_of_cluster(cluster).filter(|flux| flux.is_suspended());
-    let own = own.filter(|flux| flux.path.as_ref().is_some_and(is_gated));
-    let names = shown(&own.map(|flux| GateTarget::of(input, flux)).collect::<BTreeSet<_>>(), input.spec);
-    (!names.is_empty()).then(|| {
-        Diagnostic::note(format!(
-            "the gate of cluster {cluster} leaves out {names}: `suspend: true` stands in Git"
-        ))
-    })
+/// As [`targets`], of those that a gate with these jobs does not leave out.
+fn held_of(input: &Input<'_>, entry: &EntryPoint, cluster: &str, jobs: &[&BuiltJob]) -> BTreeSet<GateTarget> {
+    let mut held = targets(input, entry, cluster);
+    let own = input.model.flux_in(entry, cluster);
+    for left in own.filter(|flux| left_out::is_left_out(input, flux, jobs.iter().copied())) {
+        held.remove(&GateTarget::of(input, left));
+    }
+    held
 }

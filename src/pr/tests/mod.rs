@@ -5,6 +5,7 @@ mod begun;
 mod carrier;
 mod chain;
 mod dependency;
+mod doubt;
 mod first;
 mod follow;
 mod ignores;

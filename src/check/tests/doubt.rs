@@ -1,0 +1,125 @@
+//! What is found about Flux Kustomizations of which it is open whether the cluster has them.
+
+use std::collections::BTreeMap;
+
+use super::repository::{Files, together};
+use super::spec::{SPEC, files, spec, with};
+use crate::check::{Subject, audit, generated};
+use crate::diagnostic::{Diagnostic, render};
+use crate::plan::edit::Builder;
+use crate::plan::gate;
+use crate::repo::Snapshot;
+use crate::template::Templates;
+
+const ABOVE: &str = "clusters/edge/above.yaml";
+
+/// A cluster that gets both sides by `above`, and beside these what waits as a whole.
+fn below() -> Files {
+    let mut files = files();
+    let all = files.remove("clusters/edge/flux.yaml").unwrap();
+    let own = |name: &str| all.split_inclusive("---\n").find(|one| one.contains(name)).unwrap().to_owned();
+    let like = |name: &str, path: &str| {
+        own("name: infra").replace("name: infra", &format!("name: {name}")).replace("edge/infra", path)
+    };
+    let db = like("db", "edge/db");
+    // What is perhaps not there needs it, and lands at once.
+    let rt = own("apps-rt").replace("spec:\n", "spec:\n  dependsOn: [{ name: db }]\n");
+    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: db, namespace: shop }\n";
+    let more = [
+        ("clusters/edge/flux.yaml", own("name: infra") + &db),
+        (ABOVE, like("above", "edge-above")),
+        ("clusters/edge-above/apps.yaml", rt + &own("apps-rw")),
+        ("clusters/edge/db/service.yaml", service.to_owned()),
+    ];
+    files.extend(more.map(|(path, text)| (path.to_owned(), text)));
+    files
+}
+
+fn suspended(mut files: Files) -> Files {
+    let above = files.get_mut(ABOVE).unwrap();
+    *above = above.replace("  prune: true\n", "  prune: true\n  suspend: true\n");
+    files
+}
+
+/// Brings the gates up to date, and returns the tree with what is said of it.
+fn synced(snapshot: &Snapshot) -> (Snapshot, Vec<Diagnostic>) {
+    let (plan, remarks) = with(snapshot, &spec(SPEC), |input| {
+        let mut builder = Builder::new(input.snapshot);
+        let templates = Templates::new(BTreeMap::new()).unwrap();
+        let left = gate::sync_built(input, &templates, &mut builder, gate::Late::Refused).unwrap();
+        (builder.finish(), left.remarks)
+    });
+    (plan.changes.apply(snapshot), remarks)
+}
+
+fn found(snapshot: &Snapshot) -> Vec<Diagnostic> {
+    let templates = Templates::new(BTreeMap::new()).unwrap();
+    with(snapshot, &spec(SPEC), |input| {
+        let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+        let mut all = audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap());
+        all.extend(generated(input, &templates).findings);
+        all
+    })
+}
+
+fn of(code: &str, all: &[Diagnostic]) -> String {
+    let own: Vec<Diagnostic> = all.iter().filter(|one| one.code == Some(code)).cloned().collect();
+    render(&own, false, 200)
+}
+
+fn job(snapshot: &Snapshot) -> String {
+    let mut files = snapshot.entries().filter(|(path, _)| path.as_str().ends_with("window-job.yaml"));
+    let path = files.next().unwrap().0.clone();
+    snapshot.file(&path).unwrap().text().unwrap().to_owned()
+}
+
+#[test]
+fn a_new_gate_leaves_out_what_only_a_suspended_one_brings() {
+    let (gated, remarks) = synced(&together(&[suspended(below())]));
+    insta::assert_snapshot!(render(
+        &remarks.into_iter().filter(|one| one.message.contains("leaves out")).collect::<Vec<_>>(),
+        false,
+        200
+    ));
+    let job_of = job(&gated);
+    assert!(job_of.contains("\"db\"") && !job_of.contains("apps-rw"), "{job_of}");
+    let all = found(&gated);
+    assert_eq!((of("GW005", &all), of("GW047", &all)), (String::new(), String::new()));
+    // Once Git resumes it, the gate is behind.
+    let mut resumed = gated.clone();
+    let path = crate::path::RepoPath::parse(&format!("p000/{ABOVE}")).unwrap();
+    let text = resumed.file(&path).unwrap().text().unwrap().replace("  suspend: true\n", "");
+    resumed.insert(path, crate::repo::File::new(text.into_bytes()));
+    assert!(of("GW047", &found(&resumed)).contains("close-reconciliation-window"));
+    let job_of = job(&synced(&resumed).0);
+    assert!(job_of.contains("\"apps-rw\"") && !job_of.contains("\"db\""), "{job_of}");
+}
+
+#[test]
+fn a_gate_that_stands_keeps_what_it_names_and_is_told_to_fail() {
+    let (gated, _) = synced(&together(&[below()]));
+    assert!(job(&gated).contains("apps-rw"));
+    let mut off = gated.clone();
+    let path = crate::path::RepoPath::parse(&format!("p000/{ABOVE}")).unwrap();
+    off.insert(path, crate::repo::File::new(suspended(below())[ABOVE].clone().into_bytes()));
+    let (after, remarks) = synced(&off);
+    assert_eq!(job(&after), job(&off));
+    assert!(!remarks.iter().any(|one| one.message.contains("leaves out")), "{remarks:?}");
+    let all = found(&off);
+    assert_eq!(of("GW047", &all), "");
+    insta::assert_snapshot!(of("GW005", &all));
+}
+
+#[test]
+fn what_does_not_build_may_bring_what_a_job_names() {
+    let (gated, _) = synced(&together(&[below()]));
+    let codes = |text: &str| {
+        let mut torn = gated.clone();
+        let path = crate::path::RepoPath::parse("p000/clusters/edge-above/apps.yaml").unwrap();
+        torn.insert(path, crate::repo::File::new(text.as_bytes()));
+        of("GW005", &found(&torn))
+    };
+    assert!(codes("# nothing\n").contains("which is not in Git"));
+    let torn = format!("<<<<<<< HEAD\n{}=======\n>>>>>>> other\n", below()["clusters/edge-above/apps.yaml"]);
+    assert_eq!(codes(&torn), "");
+}

@@ -1,0 +1,213 @@
+//! What keeps it open whether a cluster has a Flux Kustomization that Git would bring to it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::delivery::withheld::DEEPEST;
+use crate::delivery::{Cluster, Model, Reached};
+use crate::render::RenderError;
+use crate::repo::FluxKustomization;
+
+/// Why Git does not tell whether a cluster has a Flux Kustomization: nothing brings it now, and something may have before.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Doubt {
+    /// Git suspends this one, which brings it.
+    Suspended(String),
+    /// This one, which brings it, does not build.
+    Unbuilt(String),
+}
+
+impl Doubt {
+    /// Says what keeps it from the cluster.
+    pub fn why(&self) -> String {
+        match self {
+            Doubt::Suspended(above) => format!("Git suspends {above}, which brings it"),
+            Doubt::Unbuilt(above) => format!("{above}, which brings it, does not build"),
+        }
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "perhaps not in the cluster: {}", self.why())
+    }
+}
+
+impl Reached {
+    /// Tells whether its build fails, also for Flux, as far as that was made to read the cluster.
+    pub fn fails(&self) -> bool {
+        let error = self.error.clone();
+        error.is_some_and(|message| !RenderError { message }.is_of_here())
+    }
+}
+
+impl Cluster {
+    /// Tells whether Git keeps from the cluster what a Flux Kustomization that is new would apply: by `suspend: true` of
+    /// that, or of one on the way to it.
+    pub fn is_kept_out(&self, one: &Reached) -> bool {
+        let mut next = one;
+        for _ in 0..DEEPEST {
+            if next.is_suspended() {
+                return true;
+            }
+            let Some(above) = self.parent(next) else { break };
+            next = above;
+        }
+        false
+    }
+
+    /// Tells whether the build of some Flux Kustomization or of a root fails, so that it may bring what Git does not show.
+    pub fn has_failing(&self) -> bool {
+        self.has_failing_root || self.kustomizations.iter().any(Reached::fails)
+    }
+
+    /// Returns why it is open whether the cluster has a Flux Kustomization; `None` where something brings it.
+    pub fn doubt(&self, one: &Reached) -> Option<&Doubt> {
+        let position = self.position(one)?;
+        self.doubts.get_or_init(|| self.find_doubts()).get(&position)
+    }
+
+    /// Goes down from the roots as far as something brings what is next.
+    fn find_doubts(&self) -> BTreeMap<usize, Doubt> {
+        let all = &self.kustomizations;
+        let why = |above: &Reached| match (above.is_suspended(), above.fails()) {
+            (true, _) => Some(Doubt::Suspended(above.name().to_owned())),
+            (false, true) => Some(Doubt::Unbuilt(above.name().to_owned())),
+            (false, false) => None,
+        };
+        let own: Vec<Option<Doubt>> = all.iter().map(why).collect();
+        let mut brought: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
+        for (position, one) in all.iter().enumerate() {
+            for above in one.bringers.iter().flatten() {
+                brought[*above].push(position);
+            }
+        }
+        let is_root = |one: &Reached| one.bringers.contains(&None);
+        let mut is_sure: Vec<bool> = all.iter().map(is_root).collect();
+        let mut queue: Vec<usize> = (0..all.len()).filter(|position| is_sure[*position]).collect();
+        while let Some(next) = queue.pop() {
+            for below in brought[next].iter().filter(|_| own[next].is_none()) {
+                if !std::mem::replace(&mut is_sure[*below], true) {
+                    queue.push(*below);
+                }
+            }
+        }
+        let doubt = |position: usize| {
+            let above = |position: &usize| all[*position].bringers.first().copied().flatten();
+            let mut way = std::iter::successors(above(&position), above).take(DEEPEST);
+            way.find_map(|above| own[above].clone())
+        };
+        let open = (0..all.len()).filter(|position| !is_sure[*position]);
+        open.filter_map(|position| Some((position, doubt(position)?))).collect()
+    }
+}
+
+impl Model {
+    /// As [`Cluster::doubt`], of one in a file.
+    pub fn doubt(&self, one: &FluxKustomization) -> Option<&Doubt> {
+        self.delivered.named(&one.read_in)?.doubt(self.reached(one)?)
+    }
+
+    /// Returns the Flux Kustomization with `suspend: true` in Git that keeps out what another one applies: itself, or,
+    /// where each one that applies it is kept out in turn, one of those.
+    pub fn kept_out_by<'m>(&'m self, one: &'m FluxKustomization) -> Option<&'m FluxKustomization> {
+        self.suspended_on_way(one, &mut Vec::new())
+    }
+
+    fn suspended_on_way<'m>(
+        &'m self,
+        one: &'m FluxKustomization,
+        way: &mut Vec<&'m FluxKustomization>,
+    ) -> Option<&'m FluxKustomization> {
+        if one.is_suspended() || way.iter().any(|above| std::ptr::eq(*above, one)) {
+            return Some(one).filter(|one| one.is_suspended());
+        }
+        way.push(one);
+        let mut above = self.parents(one).into_iter().map(|parent| self.suspended_on_way(parent, way));
+        let first = above.next().flatten();
+        let found = first.filter(|_| above.all(|other| other.is_some()));
+        way.pop();
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::delivery::reading::tests::{SERVICE, believed, flux, read};
+    use crate::delivery::{Known, Reached};
+
+    const CONFLICT: &str = "\
+resources:
+- apps.yaml
+<<<<<<< HEAD
+- web.yaml
+=======
+- db.yaml
+>>>>>>> other
+";
+
+    /// Returns of all that a cluster gets, but for its root, why that is open.
+    fn told(files: &[(&str, &str)]) -> Vec<String> {
+        let model = read(&Known::default(), files);
+        let cluster = &model.delivered.all[0];
+        let told = |one: &Reached| {
+            let doubt = cluster.doubt(one).map_or("there".to_owned(), ToString::to_string);
+            format!("{}: {doubt}", one.name())
+        };
+        cluster.kustomizations.iter().skip(1).map(told).collect()
+    }
+
+    #[test]
+    fn what_a_suspended_one_brings_may_not_be_there() {
+        let root = flux("flux-system", "./clusters/prod", "");
+        let above = flux("above", "./above", "suspend: true");
+        let below = flux("below", "./below", "");
+        let (deep, beside) = (flux("deep", "./deep", ""), flux("beside", "./below", ""));
+        let mut files = vec![
+            ("clusters/prod/sync.yaml", root.as_str()),
+            ("clusters/prod/above.yaml", above.as_str()),
+            ("clusters/prod/beside.yaml", beside.as_str()),
+            ("above/below.yaml", below.as_str()),
+            ("below/deep.yaml", deep.as_str()),
+            ("deep/s.yaml", SERVICE),
+        ];
+        assert_eq!(
+            told(&files),
+            [
+                "above: there",
+                "beside: there",
+                "below: perhaps not in the cluster: Git suspends above, which brings it",
+                // Another one brings it all the same.
+                "deep: there",
+            ]
+        );
+        files.remove(2);
+        let of_deep = "deep: perhaps not in the cluster: Git suspends above, which brings it";
+        assert_eq!(told(&files).last().map(String::as_str), Some(of_deep));
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_read_lists_what_its_lines_show() {
+        let root = flux("flux-system", "./clusters/prod", "");
+        let all = flux("all", "./all", "");
+        let [apps, web, off] = ["apps", "web", "off"].map(|name| flux(name, "./apps", ""));
+        let mut files = [
+            ("clusters/prod/sync.yaml", root.as_str()),
+            ("clusters/prod/all.yaml", all.as_str()),
+            ("all/kustomization.yaml", CONFLICT),
+            ("all/apps.yaml", apps.as_str()),
+            ("all/web.yaml", web.as_str()),
+            ("all/off.yaml", off.as_str()),
+            ("apps/s.yaml", SERVICE),
+        ];
+        let why = "perhaps not in the cluster: all, which brings it, does not build";
+        let is_open = |name: &str| format!("{name}: {why}");
+        assert_eq!(told(&files), ["all: there".to_owned(), is_open("apps"), is_open("web")]);
+        assert!(believed(&files).contains("not alive: all/off.yaml off"));
+        // Where no line shows anything, it may be all that stands there.
+        files[2].1 = "resources: {\n";
+        let all = ["apps", "off", "web"].map(is_open);
+        assert_eq!(told(&files)[1..], all);
+        assert!(!believed(&files).contains("not alive"));
+    }
+}
