@@ -93,8 +93,11 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let spec = workspace.spec(output)?;
     let renderer = on_demand(global, output);
     let model = workspace.model(Some(&spec), renderer.as_ref());
+    let files = (&workspace.snapshot, &model);
+    let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let schedules = Schedules::in_git(&spec, &model, from)
-        .map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
+        .map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?
+        .until_applied(Some(&spec), &model, now, &history);
     let fleet = Fleet::new(&spec, &model, &schedules);
     let unknown = unknown_clusters(&fleet.known(), &arguments.clusters);
     if !unknown.is_empty() {
@@ -104,8 +107,6 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let clusters: Vec<String> = fleet.clusters.iter().filter(asked).cloned().collect();
     let most = if arguments.format == CalendarFormat::Text { MOST_DRAWN } else { MOST_WRITTEN };
     let all = Selected { sides: (0..fleet.sides.len()).collect(), ..Selected::default() };
-    let files = (&workspace.snapshot, &model);
-    let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let answer = answer(&spec, &fleet, &schedules, &all, now, zone.clone());
     let answer = answer.with_history(&model, &schedules, &history);
     let unclosed = answer.unclosed();

@@ -1,6 +1,7 @@
 //! `freeze` and `stop`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
@@ -19,6 +20,7 @@ use crate::spec::exceptions::{
     About, NewFreeze, add_freeze, free_name, freezes, freezes_text, remove_freeze, table_steps,
 };
 use crate::spec::windows::gated;
+use crate::text::{length, ranges};
 
 /// The name and the reason of a freeze for which nobody gives one.
 const STOP: (&str, &str) = ("stop", "emergency stop");
@@ -104,6 +106,9 @@ pub struct FreezeRemove {
     pub edit: SpecEdit,
 }
 
+/// From how long on a cluster that takes its time is named.
+const SLOW: Duration = Duration::from_secs(3_600);
+
 /// Arguments of `stop`.
 #[derive(Args, Debug)]
 pub struct Stop {
@@ -188,9 +193,20 @@ pub fn stop(global: &Global, arguments: &Stop, output: &Output) -> Result<Exit, 
         error
     })?;
     if done.is_written {
+        say_slow(&done.within, &arguments.scope, output);
         output.say(&format!("`gitops-windows freeze remove {}` ends it.", new.name));
     }
     Ok(done.exit)
+}
+
+/// Names the clusters that a stop reaches late.
+fn say_slow(within: &BTreeMap<String, Duration>, scope: &FreezeScope, output: &Output) {
+    let is_meant = |name: &str| scope.clusters.is_empty() || scope.clusters.iter().any(|own| own == name);
+    let slow = within.iter().filter(|(name, within)| **within > SLOW && is_meant(name));
+    let slow: Vec<(&str, Duration)> = slow.map(|(name, within)| (name.as_str(), *within)).collect();
+    let Some(longest) = slow.iter().map(|(_, within)| *within).max() else { return };
+    let names = ranges(slow.iter().map(|(name, _)| *name)).join(", ");
+    output.say(&format!("{names} may take {} to follow it: {WITHOUT_GIT}.", length(longest)));
 }
 
 /// Says that no edit stops a pair of CronJobs, and what does.

@@ -1,5 +1,8 @@
 //! An edit of the spec, and what it then implies, planned and written as one.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use clap::Args;
 
 use crate::change::Change;
@@ -9,6 +12,7 @@ use crate::commands::renderer::renderer;
 use crate::commands::schedules::shown;
 use crate::commands::sync;
 use crate::commands::workspace::{Loaded, Workspace};
+use crate::delivery::fleet::gates_within;
 use crate::diff;
 use crate::error::Error;
 use crate::output::Output;
@@ -130,6 +134,8 @@ pub struct Done {
     pub exit: Exit,
     /// Whether the files are as they should be.
     pub is_written: bool,
+    /// How long each cluster takes to follow it, at the latest, where that is known.
+    pub within: BTreeMap<String, Duration>,
 }
 
 /// Edits freezes and overrides by the word of a person, and says when a cluster hears of it, and which one does not.
@@ -156,10 +162,14 @@ pub fn edit(
         output.say("No gate changes by it: it reaches no cluster yet.");
     }
     let is_written = exit == Exit::Clean;
+    let within = match is_written {
+        true => gates_within(&edited.loaded.spec, &edited.loaded.model),
+        false => BTreeMap::new(),
+    };
     let unreached: Vec<&str> = edited.plan.unreached.iter().map(String::as_str).collect();
     if unreached.is_empty() {
-        return Ok(Done { exit, is_written });
+        return Ok(Done { exit, is_written, within });
     }
     output.say(&format!("It does not reach all of {}, for the reasons above.", unreached.join(", ")));
-    Ok(Done { exit: Exit::Pending, is_written })
+    Ok(Done { exit: Exit::Pending, is_written, within })
 }

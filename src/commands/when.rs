@@ -42,7 +42,10 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let zone = zone.or_else(|| spec.zone());
     let said = |text: &str| clock::said("--at", text, now, zone.as_ref(), false);
     let at = arguments.at.as_deref().map_or(Ok(now), said)?;
+    let files = (&workspace.snapshot, &model);
+    let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let schedules = Schedules::in_git(&spec, &model, at).map_err(invalid)?;
+    let schedules = schedules.until_applied(Some(&spec), &model, at, &history);
     let fleet = Fleet::new(&spec, &model, &schedules);
     let question = Question {
         clusters: &arguments.clusters,
@@ -52,8 +55,6 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let input =
         Input { spec: &spec, snapshot: &workspace.snapshot, model: &model, renderer: renderer.as_ref() };
     let selected = select(&input, &fleet, &question)?;
-    let files = (&workspace.snapshot, &model);
-    let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
     let answer = answer.with_history(&model, &schedules, &history).with_types(&input);
     match arguments.format {

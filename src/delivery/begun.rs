@@ -352,7 +352,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Returns the job that closes a Flux Kustomization of a cluster, and does not hold its source.
-fn closer<'m>(model: &'m Model, cluster: &str, target: &GateTarget) -> Option<&'m BuiltJob> {
+pub(super) fn closer<'m>(model: &'m Model, cluster: &str, target: &GateTarget) -> Option<&'m BuiltJob> {
     model.closings.running(cluster, target).filter(|job| job.held.is_none())
 }
 

@@ -1,6 +1,6 @@
 //! What a branch held at earlier instants, as far as that decides what gates hold.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -27,6 +27,8 @@ pub struct Past<'a> {
     model: &'a Model,
     renderer: &'a dyn Renderer,
     known: RefCell<BTreeMap<String, Option<Rc<Model>>>>,
+    /// What counts of a commit, and whether what no commit has changes some of it; `None` where git can't say.
+    present: OnceCell<Option<(Weight<'a>, bool)>>,
 }
 
 impl<'a> Past<'a> {
@@ -37,7 +39,19 @@ impl<'a> Past<'a> {
         (snapshot, model): (&'a Snapshot, &'a Model),
         renderer: &'a dyn Renderer,
     ) -> Past<'a> {
-        Past { repository, revision, snapshot, model, renderer, known: RefCell::default() }
+        let (known, present) = (RefCell::default(), OnceCell::new());
+        Past { repository, revision, snapshot, model, renderer, known, present }
+    }
+
+    /// Looks at the files once, whenever it is asked.
+    fn present(&self, head: &str) -> Option<&(Weight<'a>, bool)> {
+        let look = || {
+            let committed = self.repository.snapshot_beside(head, self.snapshot).ok()?.snapshot;
+            let weight = Weight::of(self.model, self.snapshot);
+            let edited = weight.has_any(&self.snapshot.differing(&committed));
+            Some((weight, edited))
+        };
+        self.present.get_or_init(look).as_ref()
     }
 }
 
@@ -53,12 +67,9 @@ impl History for Past<'_> {
             return None;
         }
         let merged = self.repository.merged_since(first.as_deref(), &head)?;
-        let committed = self.repository.snapshot_beside(&head, self.snapshot).ok()?.snapshot;
-        let weight = Weight::of(self.model, self.snapshot);
-        let weighs = |paths: &BTreeSet<RepoPath>| paths.iter().any(|path| weight.has(path));
-        let later = merged.into_iter().rev().filter(|one| weighs(&one.paths));
+        let (weight, edited) = self.present(&head)?;
+        let later = merged.into_iter().rev().filter(|one| weight.has_any(&one.paths));
         let later = later.map(|one| state(Appeared::At(one.at), Some(one.hash)));
-        let edited = weighs(&self.snapshot.differing(&committed));
         let edited = edited.then(|| state(Appeared::Nowhere, None));
         Some([state(Appeared::Before, first)].into_iter().chain(later).chain(edited).collect())
     }
@@ -95,6 +106,10 @@ impl<'a> Weight<'a> {
         let files: BTreeSet<&RepoPath> = own.map(|(path, _)| path).chain(&model.turning).collect();
         let folders = files.iter().flat_map(|file| model.graph.builders(file)).collect();
         Weight { model, snapshot, files, folders }
+    }
+
+    fn has_any(&self, paths: &BTreeSet<RepoPath>) -> bool {
+        paths.iter().any(|path| self.has(path))
     }
 
     /// Tells it of a file that changed; one that is gone may have decided anything.

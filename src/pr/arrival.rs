@@ -66,6 +66,28 @@ impl Tree<'_> {
         bringing.reduce(Landing::and).unwrap_or_else(unknown)
     }
 
+    /// Returns when all jobs that hold back what waits for a type in a cluster go by a commit at the latest, were it merged at an
+    /// instant; `None` where Git does not say it.
+    pub(super) fn applied_by_gate(
+        &self,
+        cluster: &str,
+        change_type: &str,
+        merged: Timestamp,
+    ) -> Option<Timestamp> {
+        let own = self.closed().filter(|((of, _), ..)| of == cluster).filter_map(|(_, one, job)| {
+            let hold = self.hold(&one).filter(|hold| hold.name() == Some(change_type));
+            hold.map(|_| (one, job))
+        });
+        let mut known: BTreeMap<&str, Option<Timestamp>> = BTreeMap::new();
+        for (one, job) in own {
+            known.entry(&job.name).or_insert_with(|| {
+                let look = Duration::from_secs(u64::from(job.tick()) * 60);
+                after(self.jobs_arrive(&one, merged).latest?, look.saturating_add(STEP))
+            });
+        }
+        known.into_values().reduce(|one, other| Some(one?.max(other?)))?
+    }
+
     /// As [`course`](Tree::course), where more decides.
     pub(super) fn course_by(&self, applier: &Applier<'_>, merged: Timestamp, way: &Way<'_>) -> Course {
         let mut known = Known::new();
@@ -215,8 +237,9 @@ impl Tree<'_> {
         arrival: Arrival,
         way: &Way<'_>,
     ) -> Course {
-        if let Some(stuck) = arrival.stuck {
-            return Course::stuck(stuck);
+        if let Some(stuck) = &arrival.stuck {
+            let own = self.frozen(applier, one, merged, &arrival, way.is_gated);
+            return own.unwrap_or_else(|| Course::stuck(stuck.clone()));
         }
         let source = self.cluster(applier.cluster).map(|cluster| (cluster, cluster.followed(&one.source())));
         let is_said = source.as_ref().is_some_and(|(cluster, source)| cluster.interval(source).is_some());
@@ -237,7 +260,7 @@ impl Tree<'_> {
                 _ => landing,
             }
         };
-        let Some(hold) = self.hold(applier).filter(|_| way.is_gated) else {
+        let Some(hold) = self.hold(applier).filter(|_| way.is_gated && !self.is_freed(applier)) else {
             let sure = arrival.sure.zip(late).and_then(|(at, late)| after(at, late));
             let chain = arrival.chain.zip(late).map(|(chain, late)| chain.saturating_add(late));
             let landing = match &arrival.windowed {

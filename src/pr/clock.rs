@@ -22,6 +22,9 @@ use crate::schedule::Interval;
 /// How many days a picture of the windows shows.
 const DRAWN: i64 = 14;
 
+/// What lets something land whose window is closed, as it is said of a Flux Kustomization.
+const FREED: &str = "leaves its held source";
+
 /// How many openings of one row it shows.
 const MOST_DRAWN: usize = 1_000;
 
@@ -83,6 +86,12 @@ impl Clock<'_> {
         let is_pair = |job: &BuiltJob| job.table.is_none() && job.held.is_none();
         let jobs = self.before.job(old).zip(self.after.job(new));
         jobs.is_some_and(|(was, is)| is_pair(was) && !is_pair(is)) && self.is_closed(old, new, hold)
+    }
+
+    /// Tells whether one stays suspended that a gate before that of the base suspended.
+    fn is_left_suspended(&self, old: &Applier<'_>, new: &Applier<'_>) -> bool {
+        let suspends = self.after.job(new).is_some_and(|job| job.table.is_some() && job.held.is_none());
+        suspends && new.spec()["suspend"] != false && self.before.is_left_suspended(old)
     }
 
     /// Tells whether one stays suspended that a gate held back and holds back no more: what `flux suspend` sets is not in
@@ -179,7 +188,9 @@ impl Clock<'_> {
             (Some(hold), None) if self.stays_without_gate(old, new, hold) => Landing::unknown(format!(
                 "{hold} suspended it and is gone: it stays suspended until somebody resumes it"
             )),
-            (Some(hold), Some(_)) if self.stays_suspended(old, new, hold) => {
+            (Some(hold), Some(_))
+                if self.stays_suspended(old, new, hold) || self.is_left_suspended(old, new) =>
+            {
                 Landing::unknown(format!("{RESUME_OWN}: resume {} by hand", one.name()))
             }
             (None, Some(_)) if never_comes.is_some() => Landing {
@@ -194,6 +205,9 @@ impl Clock<'_> {
             {
                 let reason = format!("no CronJob has suspended {} for {hold} yet", one.name());
                 Landing { outruns: true, reason: Some(reason), ..self.before.applied(old, self.now) }
+            }
+            (Some(_), Some(_)) if self.after.is_freed(new) => {
+                landing.because(format!("{} {FREED}, and no CronJob has suspended it yet", one.name()))
             }
             // What is changed does not come either.
             (Some(_), Some(_)) => match self.after.job(new).and_then(BuiltJob::kept_out) {

@@ -33,6 +33,9 @@ use crate::repo::manifest::ObjectId;
 /// The code of a Flux Kustomization that is applied by one that waits, and that nothing suspends.
 const NESTED: &str = "GW021";
 
+/// The code of a Flux Kustomization that leaves its held source.
+const RELEASED: &str = "GW063";
+
 /// The code of a CronJob that turns what is not in Git.
 const UNKNOWN_TARGET: &str = "GW005";
 
@@ -191,7 +194,14 @@ fn without_consequences(found: &mut Vec<Finding>, withheld: &[Withheld]) {
     let is_cause = |one: &&Finding| one.topic == Topic::OutsideWindow || one.code == Some(UNKNOWN_TARGET);
     let causes: BTreeSet<String> =
         found.iter().filter(is_cause).flat_map(|one| words(&one.message)).collect();
+    let is_unheld = |one: &&Finding| one.message.contains(wait::UNHELD);
+    let unheld: BTreeSet<String> =
+        found.iter().filter(is_unheld).flat_map(|one| words(&one.message)).collect();
     found.retain(|one| {
+        let is_told = || words(&one.message).next().is_some_and(|name| unheld.contains(&name));
+        if one.code == Some(RELEASED) && is_told() {
+            return false;
+        }
         let name = words(&one.message).nth(2);
         one.code != Some(NESTED) || !is_broken && !name.is_some_and(|name| causes.contains(&name))
     });

@@ -35,6 +35,8 @@ pub(super) struct Gate {
     pub(super) given: Option<Stretch>,
     /// The end of the table of open times, where it goes by one.
     pub(super) end: Option<Timestamp>,
+    /// The instant by which the cluster has a change of the gate that stands in Git; until then the times before count.
+    pub(super) changes: Option<Timestamp>,
     /// How much later than its windows it may open: how often its jobs look at a table.
     pub(super) tick: Duration,
 }
@@ -88,6 +90,9 @@ impl Tree<'_> {
                 let any =
                     || closings.of(cluster).iter().find(|job| job.name == *name)?.targets.first().cloned();
                 let target = one.map(|one| self.target(one)).or_else(any)?;
+                if let Some(position) = self.schedules().held(cluster, Some(&target), None) {
+                    return self.schedules().distinct().get(position).map(Cow::Borrowed);
+                }
                 closings.schedule(cluster, &target).map(Cow::Owned)
             }
         }
@@ -155,6 +160,7 @@ impl Tree<'_> {
         let lets_in = if times.open { Some(at) } else { times.next_open };
         let given = lets_in.and_then(|at| schedule.override_at(at));
         let (given, end) = (given.cloned(), schedule.bounds().map(|bounds| bounds.close));
+        let changes = schedule.changes().filter(|by| *by > at);
         let tick = Duration::from_secs(u64::from(self.tick(cluster, hold)) * 60);
         Some(Gate {
             times,
@@ -168,6 +174,7 @@ impl Tree<'_> {
             delay,
             given,
             end,
+            changes,
             tick,
         })
     }

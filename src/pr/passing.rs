@@ -17,6 +17,9 @@ use crate::spec::exceptions::is_endless;
 /// How many openings are looked at for one that is long enough after a commit to have it.
 const MOST_OPENINGS: usize = 64;
 
+/// Why what is open may close at any time.
+const CHANGING: &str = "a commit closes its gate, and counts there once the cluster has it";
+
 /// What comes to the window of a Flux Kustomization.
 pub(super) struct Passing<'p> {
     pub(super) arrival: Arrival,
@@ -27,6 +30,24 @@ pub(super) struct Passing<'p> {
 }
 
 impl Tree<'_> {
+    /// Returns the course of what waits for something that a freeze holds without end, where one holds itself too.
+    pub(super) fn frozen(
+        &self,
+        applier: &Applier<'_>,
+        one: &Reached,
+        merged: Timestamp,
+        arrival: &Arrival,
+        is_gated: bool,
+    ) -> Option<Course> {
+        let is_endless = |landing: &Landing| landing.state == State::Frozen && landing.earliest.is_none();
+        let hold = self.hold(applier).filter(|_| is_gated)?;
+        arrival.stuck.as_ref().filter(|stuck| is_endless(stuck))?;
+        let arrival = Arrival { stuck: None, ..arrival.clone() };
+        let passing = Passing { arrival, late: None, told: &|landing| landing };
+        let course = self.through(applier, one, merged, &hold, &passing);
+        is_endless(&course.landing).then_some(course)
+    }
+
     /// Returns when a Flux Kustomization that something holds back has applied what has come to it.
     pub(super) fn through(
         &self,
@@ -63,9 +84,12 @@ impl Tree<'_> {
             delay,
             given,
             end,
+            changes,
             tick,
             ..
         } = found;
+        // It may be closed by then, or sooner.
+        let is_changing = times.open && changes.is_some() && changes == times.next_close;
         let next = times.next_close.and_then(gate);
         let otherwise = next.as_ref().and_then(|next| next.times.next_open);
         let other = next
@@ -129,12 +153,13 @@ impl Tree<'_> {
         };
         let last = arrival.last.as_deref().unwrap_or("the commit is applied");
         let opens = |open: Timestamp| {
-            let first = lands(open, times.next_close);
+            let first = lands(open, times.next_close).filter(|_| !is_changing);
             let is_sure = first.is_some();
             let (sure, close) = first.or_else(later).unwrap_or_default();
             let landing = window(open, sure);
             let landing = match is_sure {
                 true => landing,
+                false if is_changing => landing.because(CHANGING),
                 false => landing.because(format!("the window may close before {last}")),
             };
             let chain = arrival.chain.zip(*late);

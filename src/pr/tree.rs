@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::delivery::{
     Applier, Begun, BuiltJob, Cluster, Doubt, Held, History, Hold, Holds, Model, Reached, Reason, Root,
-    Sides, SourceId, Unclosed, Waiting, World, begun, counterparts, unclosed,
+    Sides, SourceId, Unclosed, Waiting, World, begun, counterparts, left_suspended, unclosed,
 };
 use crate::mechanism::GateTarget;
 use crate::pr::course::Course;
@@ -35,6 +35,10 @@ pub struct Tree<'a> {
     names: BTreeMap<&'a str, &'a str>,
     /// What nothing has closed yet, or may not have.
     pub(super) begun: BTreeMap<Key, Begun>,
+    /// What leaves its held source for the live one while its window is closed: no CronJob has suspended it.
+    freed: BTreeSet<Key>,
+    /// What its CronJobs leave suspended, as the gate before suspended it.
+    left: BTreeSet<Key>,
 }
 
 impl<'a> Tree<'a> {
@@ -51,12 +55,17 @@ impl<'a> Tree<'a> {
             former: None,
             names: BTreeMap::new(),
             begun: BTreeMap::new(),
+            freed: BTreeSet::new(),
+            left: BTreeSet::new(),
         }
     }
 
-    /// Takes back that something is closed at an instant which nothing has closed yet, as `when` does ([`begun`]).
+    /// Takes back that something is closed at an instant which nothing has closed yet, as `when` does ([`begun`]). Until a
+    /// change of a gate has arrived, the times before count.
     #[must_use]
     pub fn with_history(mut self, at: Timestamp, history: &dyn History) -> Tree<'a> {
+        self.schedules =
+            std::mem::take(&mut self.schedules).until_applied(self.spec, self.world.model, at, history);
         let found: Vec<_> =
             self.closed().filter_map(|(key, one, _)| Some((key, self.schedule_of(one)?))).collect();
         let waiting = found.iter().map(|((cluster, target), schedule)| Waiting {
@@ -64,8 +73,13 @@ impl<'a> Tree<'a> {
             target: target.clone(),
             schedule,
         });
-        let all = begun(self.world.model, &waiting.collect::<Vec<_>>(), at, history);
-        self.begun = found.into_iter().zip(all).filter_map(|((key, _), begun)| Some((key, begun?))).collect();
+        let waiting: Vec<Waiting<'_>> = waiting.collect();
+        let all = begun(self.world.model, &waiting, at, history);
+        let left = left_suspended(self.world.model, &waiting, at, history);
+        let left = found.iter().zip(left).filter(|(_, is_left)| *is_left);
+        let left = left.map(|((key, _), _)| key.clone()).collect();
+        let all = found.into_iter().zip(all).filter_map(|((key, _), begun)| Some((key, begun?))).collect();
+        (self.left, self.begun) = (left, all);
         self
     }
 
@@ -81,6 +95,12 @@ impl<'a> Tree<'a> {
     #[must_use]
     pub fn in_place_of(mut self, older: &Tree<'a>, at: Timestamp) -> Tree<'a> {
         self.former = Some(older.world.model);
+        let (jobs, was) = (&self.world.model.closings, &older.world.model.closings);
+        let is_same = |cluster: &str, target: &GateTarget| {
+            let job = jobs.running(cluster, target);
+            job.is_some() && job == was.running(cluster, target)
+        };
+        self.schedules.arriving_as(&older.schedules, is_same);
         let known: BTreeSet<Key> = older.closed().map(|(key, ..)| key).collect();
         let names = counterparts(older.world.model, self.world.model);
         self.names = names.into_iter().map(|(old, new)| (new, old)).collect();
@@ -95,8 +115,28 @@ impl<'a> Tree<'a> {
         };
         let begun =
             self.closed().filter_map(|(key, _, job)| Some((key.clone(), begun(&key, job)?))).collect();
-        self.begun = begun;
+        let held: BTreeSet<Key> =
+            older.closed().filter(|(.., job)| job.held.is_some()).map(|(key, ..)| key).collect();
+        let is_freed = |key: &Key, one: &Applier<'_>, job: &BuiltJob| {
+            let was_held = job.held.is_none() && held.contains(&former(key));
+            was_held && self.schedule_of(one.clone()).is_some_and(|schedule| !schedule.times(at).open)
+        };
+        let freed = self.closed().filter(|(key, one, job)| is_freed(key, one, job));
+        let freed = freed.map(|(key, ..)| key).collect();
+        (self.begun, self.freed) = (begun, freed);
         self
+    }
+
+    /// Tells whether the gate before suspended a Flux Kustomization, so that its CronJobs leave it so.
+    pub(super) fn is_left_suspended(&self, applier: &Applier<'_>) -> bool {
+        let key = |one: &Reached| (applier.cluster.to_owned(), self.target(one));
+        !self.left.is_empty() && applier.kustomization.is_some_and(|one| self.left.contains(&key(one)))
+    }
+
+    /// Tells whether a Flux Kustomization leaves its held source for the live one while its window is closed.
+    pub(super) fn is_freed(&self, applier: &Applier<'_>) -> bool {
+        let key = |one: &Reached| (applier.cluster.to_owned(), self.target(one));
+        !self.freed.is_empty() && applier.kustomization.is_some_and(|one| self.freed.contains(&key(one)))
     }
 
     /// Returns the first closings of what nothing has closed yet at an instant, as `calendar` shows them.
@@ -110,7 +150,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Returns the Flux Kustomizations that jobs close or hold, each with the job.
-    fn closed(&self) -> impl Iterator<Item = (Key, Applier<'a>, &'a BuiltJob)> {
+    pub(super) fn closed(&self) -> impl Iterator<Item = (Key, Applier<'a>, &'a BuiltJob)> {
         let model = self.world.model;
         let all =
             model.delivered.all.iter().flat_map(|own| own.kustomizations.iter().map(move |one| (own, one)));

@@ -52,6 +52,8 @@ pub struct OpenTimes {
     freezes: Vec<Stretch>,
     overrides: Vec<Stretch>,
     bounds: Interval,
+    /// What counts before an instant in its place.
+    former: Option<(Box<OpenTimes>, Timestamp)>,
 }
 
 impl OpenTimes {
@@ -66,6 +68,7 @@ impl OpenTimes {
             freezes,
             overrides,
             bounds: Interval { open: Timestamp::MIN, close: Timestamp::MAX },
+            former: None,
         }
     }
 
@@ -92,6 +95,35 @@ impl OpenTimes {
     #[must_use]
     pub fn within(self, bounds: Interval) -> OpenTimes {
         OpenTimes { bounds, ..self }
+    }
+
+    /// Lets another table count in its place before an instant.
+    #[must_use]
+    pub fn after(self, former: OpenTimes, from: Timestamp) -> OpenTimes {
+        // What both have is one.
+        let joined = |own: Vec<Stretch>, older: &[Stretch]| -> Vec<Stretch> {
+            let part = |one: &Stretch, open, close| {
+                Some(Stretch { interval: one.interval.clip(open, close)?, reason: one.reason.clone() })
+            };
+            let gone = older.iter().filter(|one| !own.contains(one) && !one.reason.is_empty());
+            let gone: Vec<Stretch> = gone.filter_map(|one| part(one, Timestamp::MIN, from)).collect();
+            let stays = |one: &Stretch| older.contains(one);
+            let later = |one: Stretch| if stays(&one) { Some(one) } else { part(&one, from, Timestamp::MAX) };
+            gone.into_iter().chain(own.into_iter().filter_map(later)).collect()
+        };
+        let bounds = Interval { open: self.bounds.open.min(former.bounds.open), close: self.bounds.close };
+        OpenTimes {
+            windows: self.windows,
+            freezes: joined(self.freezes, &former.freezes),
+            overrides: joined(self.overrides, &former.overrides),
+            bounds,
+            former: Some((Box::new(former), from)),
+        }
+    }
+
+    /// Returns the instant before which another table counts in its place.
+    pub fn changes(&self) -> Option<Timestamp> {
+        self.former.as_ref().map(|(_, until)| *until)
     }
 
     /// Returns the stretch of time outside of which nothing is open.
@@ -124,7 +156,7 @@ impl OpenTimes {
             wanted.beyond(table, own.open, own.close).is_empty()
         };
         let overrides = self.overrides.iter().filter(is_given).cloned().collect();
-        OpenTimes { windows: self.windows.clone(), freezes, overrides, bounds }
+        OpenTimes { windows: self.windows.clone(), freezes, overrides, bounds, former: None }
     }
 
     /// Tells whether the gate is open at an instant.
@@ -157,6 +189,9 @@ impl OpenTimes {
 
     /// Returns the position of the window that is open at an instant, frozen or not.
     pub fn window_at(&self, at: Timestamp) -> Option<usize> {
+        if let Some((former, _)) = self.former.as_ref().filter(|(_, until)| at < *until) {
+            return former.window_at(at);
+        }
         self.windows.iter().position(|window| opened(window, at, after(at, 1)).next().is_some())
     }
 
@@ -236,6 +271,19 @@ impl OpenTimes {
 
     /// Works out a range at once, cut to it.
     fn between(&self, from: Timestamp, to: Timestamp) -> Vec<Interval> {
+        match &self.former {
+            Some((former, until)) if from < *until => {
+                let mut all = former.between(from, to.min(*until));
+                if *until < to {
+                    all.extend(self.own_between(*until, to));
+                }
+                merged(all)
+            }
+            _ => self.own_between(from, to),
+        }
+    }
+
+    fn own_between(&self, from: Timestamp, to: Timestamp) -> Vec<Interval> {
         let (from, to) = (from.max(self.bounds.open), to.min(self.bounds.close));
         let windows = self.windows.iter().flat_map(|window| opened(window, from, to));
         let given = self.overrides.iter().map(|given| given.interval);

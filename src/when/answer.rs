@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::delivery::fleet::{
-    Fleet, GateState, GateTimes, KustomizationName, Part, Schedules, Side, Undivided,
+    Fleet, GateSchedule, GateState, GateTimes, KustomizationName, Part, Schedules, Side, Undivided,
 };
-use crate::delivery::{Doubt, History, Model, Stuck, Unclosed, Waiting, begun, unclosed, unread};
+use crate::delivery::{Doubt, History, Model, Stuck, Unclosed, Waiting, begun, left_suspended, unclosed, unread};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::edit::prepare::is_remembering;
@@ -63,6 +63,8 @@ pub struct Line {
     pub awaited: Option<(String, Option<GateTimes>)>,
     /// Why the times stop being open at the next closing; `None` where there is none.
     pub closes_by: Option<CloseReason>,
+    /// The end of the table, where it is why nothing opens any more.
+    pub ended: Option<Timestamp>,
     /// From the first to the last instant of the table that says when it is open, where there is one.
     pub table: Option<Interval>,
     /// Since when the CronJobs are there that close it, where nothing has closed it yet.
@@ -85,6 +87,10 @@ pub struct Line {
     pub is_kept_out: bool,
     /// Whether that is because it does not build.
     pub is_unbuilt: bool,
+    /// Whether the gate before suspended it, so that its CronJobs with a table do not resume it.
+    pub is_left_suspended: bool,
+    /// The instant by which the gate has what Git says of its times, where until then the times before count.
+    pub changes: Option<Timestamp>,
     /// Whether Flux Operator has read nothing yet for its held source, which is not there then.
     pub is_unread: bool,
     /// The freeze that holds at the instant.
@@ -125,19 +131,17 @@ impl Answer {
     /// ([`begun`]). Notes too what is on its way to Flux Kustomizations of its own.
     #[must_use]
     pub fn with_history(mut self, model: &Model, schedules: &Schedules, history: &dyn History) -> Answer {
+        let target = |line: &Line| {
+            let own = line.kustomization.as_ref()?;
+            Some(GateTarget { namespace: own.namespace.clone(), name: own.name.clone() })
+        };
         let waits = |line: &Line| {
-            let (schedule, own) =
-                (&schedules.distinct()[line.closed_by_jobs()?], line.kustomization.as_ref()?);
-            let target = GateTarget { namespace: own.namespace.clone(), name: own.name.clone() };
-            Some((line.cluster.clone(), target, schedule))
+            let schedule = &schedules.distinct()[line.closed_by_jobs()?];
+            Some((line.cluster.clone(), target(line)?, schedule))
         };
         let closes = |line: &&mut Line| matches!(line.gate, GateState::Closes | GateState::Foreign);
         for line in self.lines.iter_mut().filter(closes) {
-            let target = line
-                .kustomization
-                .as_ref()
-                .map(|own| GateTarget { namespace: own.namespace.clone(), name: own.name.clone() });
-            let job = target.and_then(|target| model.closings.running(&line.cluster, &target));
+            let job = target(line).and_then(|target| model.closings.running(&line.cluster, &target));
             line.is_kept_out = job.is_some_and(|job| job.is_kept_out);
             line.is_unbuilt = job.is_some_and(|job| job.is_unbuilt);
         }
@@ -148,6 +152,7 @@ impl Answer {
                 (flux.namespace.is_empty() || flux.namespace == own.namespace) && is_remembering(flux)
             });
         }
+        self.note_left_suspended(model, schedules, history);
         let found = self.lines.iter().map(waits).enumerate();
         let found: Vec<_> = found.filter_map(|(position, one)| Some((position, one?))).collect();
         let waiting = found.iter().map(|(_, (cluster, target, schedule))| Waiting {
@@ -180,6 +185,26 @@ impl Answer {
 }
 
 impl Answer {
+    /// Notes what its CronJobs leave suspended ([`left_suspended`]).
+    fn note_left_suspended(&mut self, model: &Model, schedules: &Schedules, history: &dyn History) {
+        let at = self.at;
+        let held = self.lines.iter_mut().filter(|line| line.gate == GateState::Closes);
+        let (mut waiting, mut lines) = (Vec::new(), Vec::new());
+        for line in held {
+            let Some((position, own)) = line.schedule.zip(line.kustomization.as_ref()) else { continue };
+            let target = GateTarget { namespace: own.namespace.clone(), name: own.name.clone() };
+            waiting.push((line.cluster.clone(), target, &schedules.distinct()[position]));
+            lines.push(line);
+        }
+        let waiting: Vec<Waiting<'_>> = waiting
+            .iter()
+            .map(|(cluster, target, schedule)| Waiting { cluster, target: target.clone(), schedule })
+            .collect();
+        for (line, is_left) in lines.into_iter().zip(left_suspended(model, &waiting, at, history)) {
+            line.is_left_suspended = is_left;
+        }
+    }
+
     /// Returns the first closings of what nothing has closed yet ([`unclosed`]).
     pub fn unclosed(&self) -> Unclosed {
         unclosed(self.lines.iter().filter(|line| line.gate == GateState::Closes).filter_map(|line| {
@@ -206,6 +231,7 @@ impl Line {
     /// Tells whether a change that is merged at the instant waits for nothing but Flux.
     pub fn is_open(&self) -> bool {
         match self.gate {
+            _ if self.is_left_suspended => false,
             GateState::Closes | GateState::Unseen => self.times.is_none_or(|times| times.open),
             // When CronJobs open that the spec says nothing of is not always known.
             GateState::Foreign => self.times.is_some_and(|times| times.open),
@@ -222,7 +248,7 @@ impl Line {
     /// Gives the instant from which a change that is merged at `at` can reach the cluster; `None` where no
     /// window opens again, nothing is known of when, or nothing of the cluster is in the repository.
     pub fn reaches(&self, at: Timestamp) -> Option<Timestamp> {
-        if self.lands_never() || self.folder.is_none() {
+        if self.lands_never() || self.folder.is_none() || self.is_left_suspended {
             None
         } else if let Some((_, times)) = &self.awaited {
             times.and_then(|times| if times.open { Some(at) } else { times.next_open })
@@ -254,6 +280,13 @@ impl Line {
     }
 }
 
+/// Returns the end of a table, where nothing opens any more and no freeze without an end is why.
+fn ended(schedule: &GateSchedule, times: &GateTimes) -> Option<Timestamp> {
+    let end = schedule.bounds()?.close;
+    let is_over = !times.open && times.next_open.is_none() && end < Timestamp::MAX;
+    (is_over && schedule.endless_freeze().is_none()).then_some(end)
+}
+
 /// Looks up the sides that were selected; every distinct schedule is searched once.
 pub fn answer(
     spec: &Spec,
@@ -280,6 +313,9 @@ pub fn answer(
         let awaited = awaited.map(|one| (one.name.clone(), one.schedule.map(&mut times_of)));
         let opening = times.filter(|times| !times.open).and_then(|times| times.next_open);
         let delay = opening.and_then(|open| schedule?.1.delay(at, open).cloned());
+        // What is open and opens no more after that.
+        let last = times.filter(|times| times.open && times.next_open.is_none());
+        let delay = delay.or_else(|| last.and(schedule)?.1.endless_freeze().cloned());
         let closing = schedule.zip(times.and_then(|times| times.next_close));
         let closing = closing.map(|((_, schedule), close)| (close, CloseReason::of(schedule, close)));
         let of_cluster = || zones.get(side.cluster.as_str()).cloned().unwrap_or(TimeZone::UTC);
@@ -303,11 +339,14 @@ pub fn answer(
                 && side.schedule.is_some_and(|position| schedules.is_otherwise(position)),
             awaited,
             closes_by: closing.map(|(_, reason)| reason),
+            ended: schedule.and_then(|(_, schedule)| ended(schedule, &times?)),
             table: schedule.and_then(|(_, schedule)| schedule.bounds()),
             before_first_closing: None,
             is_assumed: false,
             is_brought: false,
             is_kept_out: false,
+            is_left_suspended: false,
+            changes: schedule.and_then(|(_, schedule)| schedule.changes()).filter(|by| *by > at),
             is_unread: false,
             is_unbuilt: false,
             is_failing: side.kustomization.as_ref().is_some_and(|own| own.fails),

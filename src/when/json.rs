@@ -28,6 +28,7 @@ pub(super) const VERSION: u32 = 1;
 /// `reason` is `before-first-closing`, `open` is true, and `gateSince` the time of the commit that brought the CronJobs,
 /// if they are in one.
 /// `doubt` says why the cluster perhaps lacks the Flux Kustomization; all else holds if it is there.
+/// `gateChanges` is the instant by which the gate has what Git says, where the times before count until then.
 /// `delay` is the freeze that takes what would be the next opening, so that `nextOpen` comes later.
 /// `freeze` is that which holds at `at`, and `override` that which lets changes in although no window does, each with
 /// `from`, `until` and `reason`; `null` where there is none.
@@ -87,6 +88,7 @@ fn one(answer: &Answer, line: &Line) -> Value {
             Some(Appeared::At(since)) => told(Some(since), &line.close_zone),
             _ => None,
         },
+        "gateChanges": told(line.changes, &line.close_zone),
         "reaches": told(line.reaches(answer.at), &line.open_zone),
         "delay": stretch(line.delay.as_ref()),
         "freeze": stretch(line.freeze.as_ref()),

@@ -40,7 +40,7 @@ const GATE_LEFT: &str = "gate-left";
 /// A cluster that windows.yaml wants no gate for. Where one is left, that is what counts.
 const NO_GATE_WANTED: &str = "no-gate-wanted";
 
-const KINDS: [Kind; 37] = [
+const KINDS: [Kind; 40] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -70,6 +70,18 @@ const KINDS: [Kind; 37] = [
         |line| line.is_brought,
         "a gated Flux Kustomization brings the held source only at its opening. Until then nothing holds the changes",
         "let such a move reach the cluster while the window is open\nor close it by hand: `flux suspend kustomization NAME`, and resume it after the opening",
+    ),
+    (
+        "gate-changing",
+        |line| line.changes.is_some(),
+        "a commit changes the open times of the gate. Until the cluster has it, the times before count",
+        "`gitops-windows stop --without-git` prints the command that closes at once",
+    ),
+    (
+        "left-suspended",
+        |line| line.is_left_suspended,
+        "the CronJobs got a table while the gate before had it suspended. They resume nothing that others suspended",
+        "run `flux resume kustomization NAME`, while the window is open\nsee with `gitops-windows status` what is suspended",
     ),
     (
         "assumed-closed",
@@ -267,9 +279,16 @@ const KINDS: [Kind; 37] = [
         "leave some minutes between them; `gitops-windows check` says which (GW107)",
     ),
     (
+        "table-ended",
+        |line| line.gate == GateState::Closes && line.ended.is_some(),
+        "the table of open times has no opening any more",
+        "run `gitops-windows sync --extend`\nmerge its files",
+    ),
+    (
         "never-opens",
         |line| {
             line.gate == GateState::Closes
+                && line.ended.is_none()
                 && !line.is_open()
                 && line.times.is_some_and(|times| times.next_open.is_none())
         },

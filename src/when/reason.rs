@@ -39,6 +39,8 @@ pub enum Reason {
     Unmoved,
     /// `spec.suspend` stands in Git.
     Suspended,
+    /// The gate before suspended it, and its CronJobs resume only what they suspended.
+    LeftSuspended,
     /// `spec.suspend` of its source stands in Git.
     SuspendedSource,
     /// It depends on itself.
@@ -67,6 +69,7 @@ impl Reason {
         Reason::ForeignGate,
         Reason::Unmoved,
         Reason::Suspended,
+        Reason::LeftSuspended,
         Reason::SuspendedSource,
         Reason::DependencyCircle,
         Reason::Unbuilt,
@@ -91,6 +94,7 @@ impl Reason {
             Reason::ForeignGate => "foreign-gate",
             Reason::Unmoved => "unmoved",
             Reason::Suspended => "suspended",
+            Reason::LeftSuspended => "left-suspended",
             Reason::SuspendedSource => "suspended-source",
             Reason::DependencyCircle => "dependency-circle",
             Reason::Unbuilt => "not-built",
@@ -113,6 +117,7 @@ impl Reason {
             return Reason::NoEntryPoint;
         }
         match (line.gate, line.times) {
+            _ if line.is_left_suspended => Reason::LeftSuspended,
             (GateState::RealTime, _) if line.is_behind() => Reason::Dependency,
             (GateState::RealTime, _) => Reason::RealTime,
             (GateState::Off, _) => Reason::GateOff,

@@ -43,6 +43,7 @@ pub fn schema() -> Value {
         ("nextCloseReason", nullable(one_of(&CloseReason::ALL.map(CloseReason::as_str)))),
         ("nextFreeze", stretch()),
         ("gateSince", time()),
+        ("gateChanges", time()),
         ("reaches", time()),
         ("delay", stretch()),
         ("freeze", stretch()),

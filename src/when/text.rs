@@ -10,10 +10,13 @@ use crate::delivery::unnamed;
 use crate::delivery::{Stuck, UNTIL_FIRST};
 use crate::diagnostic::{clean, numbered};
 use crate::path::RepoPath;
-use crate::schedule::zone_name;
+use crate::schedule::{moment, zone_name};
 use crate::spec::exceptions::{UNTIL_REMOVED, is_endless};
 use crate::text::{fold, length, ranges};
 use crate::when::{Answer, Line, notes};
+
+/// What is open only as a change of its gate has not arrived.
+const UNTIL_CHANGED: &str = "open until the gate has its new times";
 
 /// The most Flux Kustomizations that a line names, unless all are wanted.
 const MOST_NAMED: usize = 4;
@@ -121,7 +124,7 @@ fn block(answer: &Answer, lines: &[Line], twins: &Twins<'_>, width: usize, is_al
 
 /// Writes when the windows of a line open and close, the next one first.
 fn times(answer: &Answer, line: &Line, width: usize) -> String {
-    let may_land = matches!(line.stuck(), None | Some(Stuck::Suspended));
+    let may_land = matches!(line.stuck(), None | Some(Stuck::Suspended)) && !line.is_left_suspended;
     let Some(times) = line.times.filter(|_| may_land && !line.is_failing) else { return String::new() };
     let mut told = [("opens ", times.next_open), ("closes", times.next_close)];
     if times.open {
@@ -132,13 +135,22 @@ fn times(answer: &Answer, line: &Line, width: usize) -> String {
     let mut text = String::new();
     for (label, at) in told {
         let at = match *at {
+            Some(at) if line.changes == Some(at) => {
+                format!("{}, at the latest", in_zones(at, &zones(answer, line)))
+            }
             Some(at) => in_zones(at, &zones(answer, line)),
             None => match line.freeze.as_ref().or(line.delay.as_ref()).filter(|one| is_endless(one.interval))
             {
                 Some(freeze) if *label == "opens " => {
                     format!("never {UNTIL_REMOVED}: freeze {}", clean(&freeze.reason))
                 }
-                _ => "never".to_owned(),
+                _ => match line.ended.filter(|_| *label == "opens ") {
+                    Some(end) if end <= answer.at => {
+                        format!("never: the table ended on {}", moment(end, &line.open_zone))
+                    }
+                    Some(end) => format!("never: the table ends on {}", moment(end, &line.open_zone)),
+                    None => "never".to_owned(),
+                },
             },
         };
         let label = format!("      {label} ");
@@ -230,9 +242,13 @@ fn now(line: &Line) -> String {
         GateState::NotInGit | GateState::NoJob | GateState::Resumed => "not gated".to_owned(),
         GateState::Foreign if line.times.is_none() => return "unknown".to_owned(),
         GateState::Unmoved => return "never: nothing moves its source".to_owned(),
+        GateState::Closes if line.is_left_suspended => return "suspended by the gate before".to_owned(),
         GateState::Closes | GateState::Unseen | GateState::Foreign => {
             return match (line.times, &line.freeze, &line.given) {
                 (Some(_), Some(freeze), _) => format!("frozen ({})", clean(&freeze.reason)),
+                (Some(times), ..) if line.changes.is_some() && times.next_close == line.changes => {
+                    UNTIL_CHANGED.to_owned()
+                }
                 (Some(times), None, _) if !times.open => match &line.delay {
                     Some(delay) => format!("closed, then frozen ({})", clean(&delay.reason)),
                     None => "closed".to_owned(),

@@ -166,6 +166,36 @@ fn what_a_gated_one_brings_is_not_held_before_the_opening() {
     assert_eq!(lands("2026-11-30T10:00:00Z"), "2026-12-05T21:00:00Z");
 }
 
+/// The same of what CronJobs had suspended: nothing resumes it before its new spec comes.
+#[test]
+fn what_jobs_had_suspended_stays_so_until_a_gated_one_brings_its_source() {
+    let scratch = bootstrapped();
+    let service = bring_inner(&scratch);
+    scratch.commit();
+    scratch.expect(0, &["sync", "--yes"]);
+    let at = |date: &str| {
+        scratch.git(&["add", "--all"]);
+        scratch.git_at(date, &["commit", "--quiet", "--message", "a state"]);
+    };
+    scratch.git(&["checkout", "--quiet", "--orphan", "dated"]);
+    at("2026-01-05T10:00:00Z");
+    asked(&scratch);
+    scratch.expect(0, &["sync", "--while-open", "--yes", "--allow-dirty"]);
+    at("2026-11-23T10:00:00Z");
+    let told = ["when", "--now", "2026-11-24T10:00:00Z", "--cluster", "edge-01", "--format", "json"];
+    let told: Value = serde_json::from_str(&scratch.expect(0, &told).stdout).unwrap();
+    let lines = told["lines"].as_array().unwrap();
+    let line = lines.iter().find(|line| line["kustomization"]["name"] == "inner").unwrap();
+    let closed = (&line["open"], line["nextOpen"]["utc"].as_str());
+    assert_eq!(closed, (&json!(false), Some("2026-11-28T21:00:00Z")), "{line:#}");
+    let base = scratch.git(&["rev-parse", "HEAD"]);
+    scratch.write("apps/inner/service.yaml", format!("{service}spec: {{ type: ClusterIP }}\n"));
+    at("2026-11-24T09:00:00Z");
+    let now = ["pr", "--base", base.trim(), "--now", "2026-11-24T10:00:00Z", "--format", "json"];
+    let told: Value = serde_json::from_str(&scratch.run(&now).stdout).unwrap();
+    assert_eq!(told["changes"][0]["lands"]["earliest"], "2026-11-28T21:00:00Z");
+}
+
 #[test]
 fn everybody_knows_what_waits() {
     let scratch = following();

@@ -7,6 +7,7 @@
     reason = "a test may fail and speak"
 )]
 
+mod arriving;
 mod calendar;
 mod check;
 mod cron;

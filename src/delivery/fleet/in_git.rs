@@ -86,7 +86,7 @@ impl Schedules {
         }
     }
 
-    fn add(&mut self, own: GateSchedule) -> usize {
+    pub(super) fn add(&mut self, own: GateSchedule) -> usize {
         self.distinct.push(own);
         self.distinct.len() - 1
     }
@@ -108,7 +108,7 @@ impl Schedules {
 impl GateSchedule {
     /// Returns what another schedule does in place of this one, with the reasons of this one as far as it keeps to them;
     /// `None` where both do the same from about an instant on.
-    fn unlike(&self, other: &GateSchedule, at: Timestamp) -> Option<GateSchedule> {
+    pub(super) fn unlike(&self, other: &GateSchedule, at: Timestamp) -> Option<GateSchedule> {
         let later = |hours: i64| at.checked_add(Span::new().hours(hours)).unwrap_or(at);
         let (from, until) = (later(-COMPARED.0), later(COMPARED.1));
         let ends = [self, other].into_iter().filter_map(|one| Some(one.bounds()?.close));

@@ -2,6 +2,7 @@
 //!
 //! Nothing here reads a clock. Equal windows share one [`GateSchedule`], so that a thousand clusters with the
 //! same window cost one search.
+mod arriving;
 mod gate_state;
 mod idle;
 mod in_git;
@@ -12,6 +13,7 @@ mod schedules;
 mod sides;
 mod wait;
 
+pub use arriving::gates_within;
 pub use gate_state::GateState;
 pub use in_git::window_of;
 pub use name::KustomizationName;

@@ -5,6 +5,7 @@ use jiff::{Span, Timestamp};
 
 use crate::diagnostic::Diagnostic;
 use crate::schedule::{Interval, OpenTimes, Stretch, Timeline, Window, WindowEdges, WindowError};
+use crate::spec::exceptions::is_endless;
 use crate::spec::{Placed, Spec, WindowDef};
 
 /// What opens and closes the gate of a type in one or more clusters.
@@ -108,6 +109,19 @@ impl GateSchedule {
     /// Returns the windows as a pair of CronJobs keeps them, without a table; `None` where no windows are known.
     pub(super) fn as_pair(&self) -> Option<GateSchedule> {
         Some(GateSchedule { opens: Opens::Jobs(self.pair.clone()?), ..self.clone().marked() })
+    }
+
+    /// Lets another table count before an instant; `None` where one of both has none.
+    pub(super) fn after(&self, former: &GateSchedule, from: Timestamp) -> Option<GateSchedule> {
+        let (Opens::Table(own), Opens::Table(older)) = (&self.opens, &former.opens) else { return None };
+        let opens = Opens::Table(own.clone().after(older.clone(), from));
+        Some(GateSchedule { opens, ..self.clone().marked() })
+    }
+
+    /// Returns the instant before which another table counts ([`Schedules::until_applied`](super::Schedules::until_applied)).
+    pub fn changes(&self) -> Option<Timestamp> {
+        let Opens::Table(own) = &self.opens else { return None };
+        own.changes()
     }
 
     /// Is another one than that of the spec.
@@ -294,6 +308,11 @@ impl GateSchedule {
         let Opens::Table(own) = &self.opens else { return None };
         self.pair.as_ref()?;
         own.override_at(at).filter(|_| own.window_at(at).is_none() && own.is_open(at))
+    }
+
+    /// Returns a freeze that ends only when somebody removes it.
+    pub fn endless_freeze(&self) -> Option<&Stretch> {
+        self.stretches().0.iter().find(|freeze| is_endless(freeze.interval))
     }
 
     /// Gives the zone of the window at a position; UTC where there is none.

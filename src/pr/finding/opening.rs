@@ -37,11 +37,11 @@ pub(super) fn effects(clock: &Clock<'_>, cluster: &str) -> Vec<WindowChange> {
                 let next = is.next_open.map(|at| format!("opens next {at}"));
                 let next = next.unwrap_or_else(|| "opens no more".to_owned());
                 let until = was.next_close.map(|at| format!("; it was open until {at}"));
-                format!("is closed from the merge on and {next}{}", until.unwrap_or_default())
+                format!("is closed {} and {next}{}", arrival(clock, cluster, name), until.unwrap_or_default())
             }
             (false, true) if have_tables => {
                 let until = is.next_close.map(|at| format!(", until {at}")).unwrap_or_default();
-                format!("is open from the merge on{until}")
+                format!("is open {}{until}", arrival(clock, cluster, name))
             }
             (false, false) if was.next_open != is.next_open => {
                 next("opens next", was.next_open, is.next_open, "opens no more")
@@ -54,6 +54,14 @@ pub(super) fn effects(clock: &Clock<'_>, cluster: &str) -> Vec<WindowChange> {
         Some(WindowChange { message: format!("with this, type `{name}` {what}"), place: None })
     };
     types.filter_map(effect).collect()
+}
+
+/// Says from when on the jobs that close a type in a cluster go by another table.
+fn arrival(clock: &Clock<'_>, cluster: &str, change_type: &str) -> String {
+    match clock.after.applied_by_gate(cluster, change_type, clock.now) {
+        Some(at) => format!("from {at} on at the latest"),
+        None => "once its CronJobs have it".to_owned(),
+    }
 }
 
 fn schedule<'t>(tree: &'t Tree<'_>, cluster: &str, change_type: &str) -> Option<&'t GateSchedule> {

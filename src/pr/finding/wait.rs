@@ -9,6 +9,9 @@ use crate::mechanism::shell_line;
 use crate::pr::clock::Clock;
 use crate::pr::finding::{Finding, Topic};
 
+/// What lets something land that leaves its held source.
+pub(super) const UNHELD: &str = "only once CronJobs suspend";
+
 /// What becomes of what a Flux Kustomization waits for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Turn {
@@ -20,6 +23,8 @@ enum Turn {
     Held(Hold, Option<Timestamp>),
     /// It stays suspended: CronJobs with a table resume only what they suspended.
     Kept(Hold),
+    /// Nothing suspends it yet as it leaves its held source.
+    Unheld(Hold),
     /// It waits for another type.
     Other(Hold, Hold),
 }
@@ -46,6 +51,9 @@ pub(super) fn waits(clock: &Clock<'_>) -> Vec<Finding> {
             (Some(_), Some(hold)) if counts(hold) && clock.stays_suspended(&old, &new, hold) => {
                 Some(Turn::Kept(hold.clone()))
             }
+            (Some(_), Some(hold)) if counts(hold) && clock.after.is_freed(&new) => {
+                Some(Turn::Unheld(hold.clone()))
+            }
             (Some(was @ Hold::Window(_)), Some(is @ Hold::Window(_))) if was != is => {
                 Some(Turn::Other(was.clone(), is.clone()))
             }
@@ -65,6 +73,7 @@ fn finding(clock: &Clock<'_>, cluster: &str, turn: Turn, namespace: &str, names:
         all => (format!("Flux Kustomizations {}", all.join(", ")), "wait", "they"),
     };
     let s = if names.len() == 1 { "s" } else { "" };
+    let them = if names.len() == 1 { "it" } else { "them" };
     let resume = || {
         let namespace = format!("--namespace={namespace}");
         let names = names.iter().copied().chain([namespace.as_str()]).map(str::to_owned);
@@ -84,6 +93,13 @@ fn finding(clock: &Clock<'_>, cluster: &str, turn: Turn, namespace: &str, names:
         Turn::Kept(hold) => {
             let what = format!("for {hold}, and nothing resumes what the CronJobs before suspended");
             (Topic::Check, what, resume())
+        }
+        Turn::Unheld(hold) => {
+            let what = format!("for {hold} {UNHELD} {them}: all lands that waited at the held source");
+            let help = format!(
+                "merge it while the window is open; or suspend {them} first, where Git has no `suspend` of {them}, and resume {them} in the window"
+            );
+            (Topic::OutsideWindow, what, help)
         }
         Turn::Held(hold, first) => {
             let first = first.map(|at| format!(". The first closing is {at}")).unwrap_or_default();

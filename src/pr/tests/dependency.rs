@@ -1,7 +1,9 @@
 //! Dependencies that change with what waits for them, and circles.
 
 use super::chain::told;
-use super::repository::{Files, NOW, OPEN, codes, compared_at, files, flux, job, map, with};
+use super::repository::{
+    Files, NOW, OPEN, SPEC, SPEC_FILE, codes, compared_at, files, flux, job, map, synced, with,
+};
 use crate::pr::Landing;
 
 const APPS: &str = "clusters/one/apps.yaml";
@@ -76,3 +78,39 @@ fn a_circle_never_lands() {
     assert!(codes(&alone, &circle).contains(&"GW068") && codes(&alone, &itself).contains(&"GW068"));
     assert!(!codes(&alone, &expression).contains(&"GW068"));
 }
+
+/// What a freeze holds itself is not told of what it depends on.
+#[test]
+fn what_is_frozen_itself_says_so() {
+    let freeze = "freezes: { stop: { timeZone: UTC, from: 2026-11-20, to: 2199-12-31, reason: INC-2 } }\n";
+    let spec = SPEC.replace("gate: {", "gate: { every: 5m, through: 2027-12-31,");
+    let base = with(
+        &files(),
+        &[
+            (SPEC_FILE, "", &format!("{spec}{freeze}")),
+            (
+                APPS,
+                "",
+                &[
+                    flux("apps-rt", "apps/apps-rt", ""),
+                    flux("apps-rw", "apps/apps-rw", ON_CORE),
+                    flux("core-rw", "core", ""),
+                ]
+                .concat(),
+            ),
+            ("core/a.yaml", "", &map("core", "")),
+        ],
+    );
+    let base = synced(&base);
+    let base = with(
+        &base,
+        &[
+            ("clusters/one/gate/open.yaml", "apps-rw", "core-rw apps-rw"),
+            ("clusters/one/gate/close.yaml", "apps-rw", "core-rw apps-rw"),
+        ],
+    );
+    let lands = lands(NOW, &base, &base, "web");
+    assert_eq!(lands.reason.as_deref(), Some("held by freeze without end (INC-2)"), "{lands:#?}");
+}
+
+const ON_CORE: &str = "  dependsOn: [{ name: core-rw }]\n";

@@ -5,7 +5,7 @@ use crate::path::RepoPath;
 use crate::spec::parse;
 
 use super::repository::{
-    Files, NOW, OPEN, SPEC, SPEC_FILE, compared_at, files, flux, map, with, without, words,
+    Files, NOW, OPEN, SPEC, SPEC_FILE, compared_at, files, flux, map, synced, with, without, words,
 };
 
 const APPS: &str = "clusters/one/apps.yaml";
@@ -135,4 +135,20 @@ fn a_window_of_a_table_is_named_in_its_zone() {
     let image = [(DEPLOYMENT, "1.29.0", "1.30.0")];
     let all = ["2026-12-05T22:00:00Z", "2026-12-07T12:00:00Z", "2026-12-09T02:00:00Z"];
     insta::assert_snapshot!(all.map(|now| told(now, &base, &image)).join("\n"));
+}
+
+/// The way back to CronJobs that suspend: nothing has suspended what only waited at its source.
+#[test]
+fn what_leaves_its_held_source_while_closed_lands_at_once() {
+    let base = filled(&held(""));
+    let spec = base[SPEC_FILE].replace("mechanism: follow, ", "");
+    let back = with(
+        &without(&base, "clusters/one/gate/follow.yaml"),
+        &[(SPEC_FILE, "", &spec), (APPS, "flux-system-rw", "flux-system"), (DEPLOYMENT, "1.29.0", "1.30.0")],
+    );
+    let back = synced(&back);
+    insta::assert_snapshot!(words(&compared_at(NOW, &base, &back)));
+    // While it is open the window lets it in.
+    let open = words(&compared_at(OPEN, &base, &back));
+    assert!(!open.contains("leaves its held source"), "{open}");
 }
