@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
-use crate::delivery::{Apps, Doubt, Input, Readers, app_names, children};
-use crate::delivery::{EntryPoint, Role};
+use crate::delivery::{Apps, Child, Doubt, Input, Readers, app_names, children, whole_app};
+use crate::delivery::{EntryPoint, Role, Sides};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::explain::applying::Appliers;
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
@@ -19,7 +19,7 @@ use crate::render::{Object, Origin};
 use crate::repo::FluxKustomization;
 use crate::repo::manifest::{ObjectId, manifests, objects};
 use crate::text::json_schema::{answers, list, nullable, object, text, truth};
-use crate::text::{did_you_mean, did_you_mean_path};
+use crate::text::{did_you_mean, did_you_mean_path, one_of};
 
 /// One object of a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -165,14 +165,24 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
         let name = Some(path.as_str()).filter(|word| !word.contains('/'));
         let near = name.and_then(|word| did_you_mean(word, named.iter().map(String::as_str)));
         let near = near.or_else(|| did_you_mean_path(path.as_str(), folders.chain(files)));
-        return Err(Error::invalid(
-            Diagnostic::error(format!("nothing stands at {path}")).at(Place::file(path.clone())).help(
-                near.unwrap_or_else(|| match is_of_kind(path) {
-                    true => "name the file or folder of the object, or its app or Flux Kustomization by name"
-                        .to_owned(),
-                    false => "name a path, an app or a Flux Kustomization".to_owned(),
-                }),
-            ),
+        let message = match name {
+            Some(name) => format!("`{name}` is no app, no Flux Kustomization and no path of the repository"),
+            None => format!("nothing stands at {path}"),
+        };
+        return Err(Error::new(
+            ErrorKind::Usage,
+            Diagnostic::error(message).help(near.unwrap_or_else(|| {
+                match name {
+                    _ if is_of_kind(path) => {
+                        "name the file or folder of the object, or its app or Flux Kustomization by name"
+                            .to_owned()
+                    }
+                    Some(_) if !named.is_empty() => {
+                        format!("{}; or name a file or folder", one_of(named.iter().map(String::as_str)))
+                    }
+                    _ => "name a path, an app or a Flux Kustomization".to_owned(),
+                }
+            })),
         ));
     }
     Ok(explained(input, Asked::At(path))?.unwrap_or_default())
@@ -181,7 +191,15 @@ pub fn explain(input: &Input<'_>, path: &RepoPath) -> Result<Explanation, Error>
 /// Returns the names of apps and Flux Kustomizations.
 fn names(input: &Input<'_>) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = app_names(input.model).into_iter().collect();
-    names.extend(input.model.all_entries().iter().map(|entry| input.model.name_of(entry).to_owned()));
+    let sides = input.sides();
+    let wholes = input.entries_of_sides(&sides).map(|(_, (whole, _))| input.model.name_of_folder(whole));
+    names.extend(wholes.map(str::to_owned));
+    for entry in input.model.all_entries() {
+        names.insert(input.model.name_of(entry).to_owned());
+        let list = input.model.graph.get(&entry.path);
+        let apps = list.map(|list| children(input.model, entry, list).0).unwrap_or_default();
+        names.extend(apps.iter().filter_map(|child| whole_app(input.spec, &child.folder, &entry.cluster)));
+    }
     names.extend(input.model.all_written().into_iter().map(|flux| flux.name.clone()));
     names
 }
@@ -214,17 +232,22 @@ enum Asked<'a> {
 
 /// Returns the apps of an entry point that a name means; the empty one where it means the entry point with all that it
 /// builds.
-fn named_in(input: &Input<'_>, entry: &EntryPoint, name: &str) -> BTreeSet<String> {
+fn named_in(input: &Input<'_>, sides: &Sides, entry: &EntryPoint, name: &str) -> BTreeSet<String> {
     let is_it = |flux: &FluxKustomization| match name.split_once('/') {
         Some((space, name)) => flux.name == name && input.spec.flux.namespace_of(&flux.namespace) == space,
         None => flux.name == name,
     };
-    if input.model.name_of(entry) == name || input.model.flux_of(entry).any(is_it) {
+    let is_side =
+        || sides.get(&entry.path).is_some_and(|(whole, _)| input.model.name_of_folder(whole) == name);
+    if input.model.name_of(entry) == name || input.model.flux_of(entry).any(is_it) || is_side() {
         return BTreeSet::from([String::new()]);
     }
     let Some(list) = input.model.graph.get(&entry.path) else { return BTreeSet::new() };
     let all = children(input.model, entry, list).0.into_iter();
-    all.filter(|child| child.is_named(name)).map(|child| child.app).collect()
+    let is_part = |child: &Child| {
+        whole_app(input.spec, &child.folder, &entry.cluster).is_some_and(|whole| whole == name)
+    };
+    all.filter(|child| child.is_named(name) || is_part(child)).map(|child| child.app).collect()
 }
 
 /// Explains what is asked for; `None` where it is an app that no entry point has.
@@ -232,7 +255,7 @@ fn explained(input: &Input<'_>, question: Asked<'_>) -> Result<Option<Explanatio
     let sides = input.sides();
     let (lone, live) = (Lone::of(input, &sides), input.live(&sides));
     let named = |entry: &EntryPoint| match question {
-        Asked::App(name) => named_in(input, entry, name),
+        Asked::App(name) => named_in(input, &sides, entry, name),
         Asked::At(_) => BTreeSet::new(),
     };
     // An entry point is explained with all that it builds, wherever that stands.

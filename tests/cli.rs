@@ -192,7 +192,8 @@ fn one_cluster_that_does_not_build_leaves_the_others_their_way() {
 fn what_git_ignores_would_be_missing_in_the_commit() {
     let scratch = sample();
     scratch.write(".gitignore", "*-rt\n");
-    let words = ["git ignores apps/web/web-rt/", "git check-ignore -v apps/web/web-rt/", "help: "];
+    let exceptions = "add a line for each exception: `!/apps/web/web-rt/`, `!/apps/web/web-rt/**`";
+    let words = ["git ignores apps/web/web-rt/", "git check-ignore -v apps/web/web-rt/", exceptions];
     refused(&scratch, 4, &SPLIT, &words);
     scratch.write(".gitignore", "*-other\n").commit();
     scratch.expect(0, &[&SPLIT[..], &["--yes"]].concat());

@@ -271,7 +271,9 @@ fn a_cluster_leaves_the_windows_and_loses_its_gate_alone() {
     let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
     assert!(!run.stderr.contains("It goes on closing"), "{}", run.stderr);
     for said in [
-        "a cluster deletes CronJob jobs/close-reconciliation-window in edge-02: Flux Kustomization infra loses it",
+        "cluster edge-02 deletes ServiceAccount jobs/reconciliation-window, ",
+        ", CronJob jobs/close-reconciliation-window, ",
+        ": Flux Kustomization infra loses and prunes them",
         "flux resume kustomization apps-rw --namespace flux-system",
     ] {
         assert!(run.stderr.contains(said), "{said}: {}", run.stderr);

@@ -219,7 +219,7 @@ fn explain_says_what_nobody_builds() {
         .commit();
     let list = scratch.expect(0, &["explain", "spare/kustomization.yaml"]).stdout;
     assert_eq!(list, "It declares no object.\n");
-    scratch.expect(3, &["explain", "apps/none"]);
+    scratch.expect(2, &["explain", "apps/none"]);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::delivery::UNTIL_FIRST;
 use crate::page::{element, end, form, runs, start, text};
 use crate::schedule::{Interval, minute};
 use crate::spec::Spec;
+use crate::spec::exceptions::{UNTIL_REMOVED, is_endless};
 
 /// The most days that get a name of their own.
 const MOST_DAYS: usize = 14;
@@ -232,10 +233,11 @@ impl<'c> Page<'c> {
             );
             part(&class, *interval, &title)
         });
-        let frozen = row.freezes.iter().map(|freeze| {
-            part("frozen", freeze.interval, &label::stretch("frozen", freeze, &self.calendar.zone))
-        });
-        let zone = &self.calendar.zone;
+        let frozen = row
+            .freezes
+            .iter()
+            .map(|freeze| part("frozen", freeze.interval, &label::stretch("frozen", freeze, row.zone())));
+        let zone = row.zone();
         let given = row
             .untold()
             .map(|given| part("only given", given.interval, &label::stretch("override", given, zone)));
@@ -255,7 +257,11 @@ impl<'c> Page<'c> {
             }
             let [open, close] = [interval.open, interval.close]
                 .map(|at| format!("<time{}>{}</time>", start(at), minute(at, zone)));
-            format!("{open} – {close}")
+            if is_endless(interval) {
+                format!("{open} – {UNTIL_REMOVED}")
+            } else {
+                format!("{open} – {close}")
+            }
         };
         let local = |interval| times(interval, &self.calendar.zone, &|at| format!(" datetime=\"{at}\""));
         for OpenTime { interval, zone, reason, .. } in &row.times {
@@ -265,7 +271,7 @@ impl<'c> Page<'c> {
         }
         let freezes = row.freezes.iter().map(|freeze| ("frozen", freeze));
         for (what, stretch) in freezes.chain(row.untold().map(|given| ("override", given))) {
-            let own = label::stretch(what, stretch, &self.calendar.zone);
+            let own = label::stretch(what, stretch, row.zone());
             rows += &format!("<tr><td>{}</td><td>{}</td></tr>\n", text(&own), local(stretch.interval));
         }
         if rows.is_empty() {

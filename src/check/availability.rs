@@ -11,6 +11,7 @@ use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::schedule::zone::database_release;
 use crate::schedule::{Interval, moment};
+use crate::spec::exceptions::is_endless;
 use crate::spec::{ChangeType, Freeze, Spec};
 
 const HOUR: i64 = 3_600;
@@ -27,9 +28,6 @@ const STRETCH: i64 = 4 * HOUR;
 /// The most days of a freeze: what GKE gives an exclusion of all upgrades is less.
 const MOST_FROZEN: u32 = 90;
 
-/// From this year on an end is none: `stop` writes the last day that a spec can name.
-const NEVER: i16 = 2199;
-
 /// Finds freezes that last long, types that they leave little time, and a time zone database that is old.
 pub(super) fn findings(
     spec: &Spec,
@@ -40,7 +38,7 @@ pub(super) fn findings(
     let zone = spec.told_zone();
     let told = |at: Timestamp| moment(at, &zone);
     let mut found: Vec<Diagnostic> =
-        spec.freezes.iter().filter_map(|freeze| long_freeze(freeze, &zone, now, options)).collect();
+        spec.freezes.iter().filter_map(|freeze| long_freeze(freeze, now, options)).collect();
     for change_type in spec.gated_types() {
         let times = Times { spec, schedules, change_type, now, options };
         found.extend(times.closed_for_long(&told));
@@ -51,16 +49,11 @@ pub(super) fn findings(
 }
 
 /// Finds a freeze that lasts for more days than one should.
-fn long_freeze(
-    freeze: &Freeze,
-    zone: &TimeZone,
-    now: Timestamp,
-    options: SpecLintOptions,
-) -> Option<Diagnostic> {
+fn long_freeze(freeze: &Freeze, now: Timestamp, options: SpecLintOptions) -> Option<Diagnostic> {
     let Interval { open, close } = freeze.interval;
     let most = options.most_days_frozen.unwrap_or(MOST_FROZEN);
     let name = &freeze.name.value;
-    let is_endless = close.to_zoned(zone.clone()).year() > NEVER;
+    let is_endless = is_endless(freeze.interval);
     // Who has just stopped everything knows it.
     let is_new = is_endless && now.as_second() < open.as_second() + DAY;
     let days = (close.as_second() - open.as_second()) / DAY;
@@ -179,7 +172,7 @@ impl<'a> Times<'a> {
         }
         let worst = worst?;
         let message = format!(
-            "type `{}` is open {} hours in 32 days from {}, less than {}{}",
+            "type `{}` is open {} hours in 32 days from {}, less than {}{}. Shorter stretches than 4 hours don't count",
             self.change_type.name.value,
             worst.seconds / HOUR,
             told(worst.range.open),

@@ -15,6 +15,7 @@ use crate::plan::{Command, EntryOutcome, MOST_ALIKE, Plan, Report, Standing, Way
 use crate::proof::{Mismatch, Verdict, prove};
 use crate::render::{Anew, Renderer};
 use crate::spec::SCHEMA_FILE;
+use crate::text::some;
 use crate::{diff, write};
 
 /// How a command ended when nothing failed.
@@ -48,6 +49,9 @@ impl From<Format> for Shown<'_> {
 
 /// How many ways in which one entry point would differ are told.
 const MISMATCHES: usize = 5;
+
+/// The most exceptions that are written out for files that git ignores.
+const MOST_EXCEPTIONS: usize = 8;
 
 /// Proves a plan, shows it, asks, and writes it.
 ///
@@ -201,6 +205,7 @@ impl Consent {
 /// Tells the commands that a plan can't put into files.
 fn tell_commands(output: &Output, plan: &Plan, when: &str) {
     for command in &plan.commands {
+        let when = if command.is_late { "Once the cluster has this commit, run" } else { when };
         output.say(&format!("{when} on {}: {}", command.cluster, command.purpose));
         output.say(&format!("  {}", command.shell()));
     }
@@ -249,7 +254,6 @@ fn refuse_ignored(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
     let created = plan.changes.iter().filter(|(_, change)| change.before.is_none());
     let ignored = workspace.repository.ignored(created.map(|(path, _)| path))?;
     let Some(first) = ignored.first() else { return Ok(()) };
-    // Names each folder once: an exception in .gitignore is written for all of its files.
     let names: BTreeSet<String> = ignored
         .iter()
         .map(|file| {
@@ -259,12 +263,24 @@ fn refuse_ignored(workspace: &Workspace, plan: &Plan) -> Result<(), Error> {
         })
         .collect();
     let names: Vec<String> = names.into_iter().collect();
+    let snapshot = &workspace.snapshot;
+    // A folder that is ignored itself hides its files from every exception for them.
+    let excepted = |file: &RepoPath| {
+        let above = file.parents().filter(|one| !one.is_top() && !snapshot.is_dir(one));
+        above.min_by_key(|one| one.segments().count()).map_or((file.clone(), false), |folder| (folder, true))
+    };
+    let exceptions: BTreeSet<(RepoPath, bool)> = ignored.iter().map(excepted).collect();
+    let exceptions = exceptions.into_iter().flat_map(|(path, is_folder)| match is_folder {
+        true => vec![format!("`!/{path}/`"), format!("`!/{path}/**`")],
+        false => vec![format!("`!/{path}`")],
+    });
+    let exceptions = some(&exceptions.collect::<Vec<_>>(), MOST_EXCEPTIONS);
     Err(Error::new(
         ErrorKind::Conflict,
         Diagnostic::error(format!("git ignores {}. A commit would lack the new files", names.join(", ")))
             .at(Place::file(first.clone()))
             .help(format!(
-                "`git check-ignore -v {first}` names the line that matches\nbelow it, add an exception for the new files, such as `!/{first}`"
+                "`git check-ignore -v {first}` names the line that matches\nbelow it, add a line for each exception: {exceptions}"
             )),
     ))
 }

@@ -8,7 +8,7 @@ use crate::cli::Global;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::schedule::{self, Said, Unreal};
-use crate::spec::skipped;
+use crate::spec::{skipped, unskipped};
 use crate::text::did_you_mean;
 
 /// Gives the current time: that of `--now`, or of the machine.
@@ -66,10 +66,9 @@ pub fn said(
     };
     said.instant(zone, is_end).map_err(|unreal| match unreal {
         Unreal::Beyond => beyond(option, text),
-        Unreal::Clocks(clock) => wrong(
-            format!("{option}: {}", skipped(text, clock, zone)),
-            "write it with its offset from UTC, such as 2026-10-25T02:30:00+01:00",
-        ),
+        Unreal::Clocks(clock) => {
+            wrong(format!("{option}: {}", skipped(text, clock, zone)), &unskipped(clock, zone))
+        }
     })
 }
 

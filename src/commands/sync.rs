@@ -168,15 +168,15 @@ fn when_open(
     Ok(Some(match schedules.open_together(spec, clusters, now, until) {
         Some(open) => {
             let from = if open.open <= now {
-                "now".to_owned()
+                "open together now".to_owned()
             } else {
-                format!("from {}", moment(open.open, &zone))
+                format!("next open together from {}", moment(open.open, &zone))
             };
             let until = match open.close == Timestamp::MAX {
                 true => String::new(),
                 false => format!(" until {}", moment(open.close, &zone)),
             };
-            let text = format!("all windows of {names} are next open together {from}{until}");
+            let text = format!("all windows of {names} are {from}{until}");
             Diagnostic::note(text).at(place).help("let it reach every cluster in that time")
         }
         // Not all of its types may be meant.

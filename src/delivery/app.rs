@@ -6,7 +6,7 @@ use crate::delivery::{EntryPoint, Model};
 use crate::path::RepoPath;
 use crate::render::Object;
 use crate::repo::{Kustomization, Reference, Target, umbrella};
-use crate::spec::{Spec, expand_folder};
+use crate::spec::{ChangeType, Spec, expand_folder};
 
 /// One folder that an entry point lists.
 #[derive(Clone, Debug)]
@@ -144,6 +144,33 @@ impl Apps {
 pub fn base_part(spec: &Spec, folder: &RepoPath, change_type: &str) -> Option<RepoPath> {
     let root = spec.folder();
     root.join(&expand_folder(&spec.layout.app, &folder.relative_to(&root), &[("type", change_type)])?).ok()
+}
+
+/// Gives the folder whose part of one type a folder is by the layout: `apps/nginx` for `apps/nginx/nginx-rt`.
+fn unsplit(spec: &Spec, folder: &RepoPath) -> Option<RepoPath> {
+    let root = spec.folder();
+    let is_part = |app: &RepoPath| {
+        let path = app.relative_to(&root);
+        spec.types.iter().any(|change_type| {
+            let values = [("type", change_type.name.as_str())];
+            let part = expand_folder(&spec.layout.app, &path, &values);
+            part.and_then(|part| root.join(&part).ok()).is_some_and(|part| part == *folder)
+        })
+    };
+    let above = folder.parents().take_while(|path| !path.is_top());
+    let beside = folder.name().into_iter().flat_map(|name| {
+        let cut = |change_type: &ChangeType| {
+            let name = name.strip_suffix(change_type.name.as_str())?.trim_end_matches(['-', '_', '.']);
+            folder.parent()?.join(name).ok()
+        };
+        spec.types.iter().filter_map(cut).collect::<Vec<_>>()
+    });
+    above.chain(beside).find(is_part)
+}
+
+/// Names the app of which a folder is the part of one type by the layout.
+pub fn whole_app(spec: &Spec, folder: &RepoPath, cluster: &str) -> Option<String> {
+    unsplit(spec, folder).map(|app| app_name(&app, cluster))
 }
 
 /// Names the app that a folder holds: its last segment that says what and not where.

@@ -36,7 +36,7 @@ pub struct State {
 }
 
 /// Why something is open that no window opens.
-pub const UNCLOSED: &str = "it has never been closed here: it or its gate came after the last closing";
+pub const UNCLOSED: &str = "no closing has come since the gate or its Flux Kustomization was added";
 
 /// Why something is open that reads a held source in Git.
 pub const BROUGHT: &str = "a gated Flux Kustomization brings its held source only at its opening";

@@ -87,7 +87,7 @@ mod walk;
 mod withheld;
 
 pub(crate) use alike::told_apart;
-pub use app::{Apps, Child, app_names, base_part};
+pub use app::{Apps, Child, app_names, base_part, whole_app};
 pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};
 pub(crate) use applied::{deliveries, names};

@@ -67,6 +67,11 @@ impl Sides {
         standing.map(|(side, position)| (side.clone(), position)).collect()
     }
 
+    /// Tells whether a side of a type stands.
+    pub fn has(&self, graph: &Graph, whole: &RepoPath, position: usize) -> bool {
+        self.of_type(whole, position).any(|side| graph.has(side))
+    }
+
     /// Gives the entry points of which a side stands.
     pub fn divided(&self, graph: &Graph) -> impl Iterator<Item = &RepoPath> {
         let is_divided = |sides: &BTreeSet<RepoPath>| sides.iter().any(|side| graph.has(side));

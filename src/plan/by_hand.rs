@@ -17,6 +17,8 @@ pub struct Command {
     pub cluster: String,
     /// What it does, in one sentence.
     pub purpose: String,
+    /// Whether the cluster must have the commit first.
+    pub is_late: bool,
     /// The words of the command; quote them with [`Command::shell`].
     pub words: Vec<String>,
 }
@@ -49,7 +51,12 @@ impl Command {
             "--patch",
             patch,
         ];
-        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+        Command {
+            cluster: cluster.to_owned(),
+            purpose,
+            is_late: false,
+            words: words.map(str::to_owned).into(),
+        }
     }
 
     /// Creates the Flux Kustomization that takes over the objects of one type; it deletes nothing yet.
@@ -82,14 +89,19 @@ impl Command {
         let words = ["sh", "-c", script.as_str(), "sh", name, namespace];
         let purpose =
             format!("this deletes {name} and keeps its objects (step 2, once the new ones are Ready)");
-        Command { cluster: cluster.to_owned(), purpose, words: words.map(str::to_owned).into() }
+        Command {
+            cluster: cluster.to_owned(),
+            purpose,
+            is_late: false,
+            words: words.map(str::to_owned).into(),
+        }
     }
 
     /// Deletes what the gate of a held source leaves behind; that is named by its namespace and its name.
     pub fn forget(own: MechanismName, source: &HeldId, spec: &Spec, cluster: &str) -> Command {
-        let purpose =
-            format!("this forgets which commit {} had, once the cluster has applied this", source.name);
-        Command { cluster: cluster.to_owned(), purpose, words: mechanism::of(own).forget(spec, source) }
+        let purpose = format!("this forgets which commit {} had", source.name);
+        let words = mechanism::of(own).forget(spec, source);
+        Command { cluster: cluster.to_owned(), purpose, is_late: true, words }
     }
 
     /// Lets a live Flux Kustomization delete again what it loses.
@@ -106,12 +118,15 @@ impl Command {
         mechanism: MechanismName,
         cluster: &str,
     ) -> Vec<Command> {
-        let purpose = format!(
-            "this resumes {}, which may still be suspended; run it once no job suspends it",
-            some(names, 3)
-        );
+        let purpose = format!("this resumes {}, which may still be suspended", some(names, 3));
         let all = mechanism::of(mechanism).release(namespace, names).into_iter();
-        all.map(|words| Command { cluster: cluster.to_owned(), purpose: purpose.clone(), words }).collect()
+        all.map(|words| Command {
+            cluster: cluster.to_owned(),
+            purpose: purpose.clone(),
+            is_late: true,
+            words,
+        })
+        .collect()
     }
 
     /// Creates the Flux Kustomization that applies a gate.
@@ -147,7 +162,7 @@ impl Command {
             "--interval=10m".to_owned(),
         ];
         let purpose = "this applies the gate, as no Flux Kustomization in Git does".to_owned();
-        Command { cluster: cluster.to_owned(), purpose, words: words.into() }
+        Command { cluster: cluster.to_owned(), purpose, is_late: false, words: words.into() }
     }
 
     /// Gives the command as JSON, word by word.
@@ -180,6 +195,7 @@ mod tests {
         let command = Command {
             cluster: "c".into(),
             purpose: String::new(),
+            is_late: false,
             words: vec!["a b".into(), "it's".into(), "x=1".into()],
         };
         assert_eq!(command.shell(), r"'a b' 'it'\''s' x=1");

@@ -147,10 +147,14 @@ impl EntryOutcome {
 
     /// Returns the lines of those that say why; apps of which the same is said share one, unless `all` are wanted.
     pub fn reasons(&self, all: bool) -> Vec<String> {
-        let why = Some(self.why()).filter(|why| !why.is_empty());
-        let mut lines: Vec<String> = why.iter().map(|why| format!("    why: {why}")).collect();
         // What decides for the whole entry point is said already.
         let said = |app: &&AppOutcome| self.why() == format!("{}: {}", app.app, app.reason);
+        let why = match self.apps.iter().find(said) {
+            Some(AppOutcome { app, way, reason }) => format!("{app}: {}, {reason}", way.as_str()),
+            None => self.why().to_owned(),
+        };
+        let mut lines: Vec<String> =
+            Some(why).filter(|why| !why.is_empty()).iter().map(|why| format!("    why: {why}")).collect();
         let others = self.apps.iter().filter(|app| self.apps.len() > 1 && !said(app));
         let mut groups: Vec<(Vec<&str>, Way, &str)> = Vec::new();
         for app in others {

@@ -28,9 +28,12 @@ pub(super) fn instant(
     zone: &TimeZone,
     is_end: bool,
 ) -> Result<Timestamp, Box<Diagnostic>> {
-    let error =
-        |message: String, help: &str| Box::new(Diagnostic::error(message).at(text.place.clone()).help(help));
-    let none = || error(format!("`{}` is not in the calendar", text.value), "write it like 2026-12-18T17:00");
+    let error = |message: String, help: String| {
+        Box::new(Diagnostic::error(message).at(text.place.clone()).help(help))
+    };
+    let none = || {
+        error(format!("`{}` is not in the calendar", text.value), "write it like 2026-12-18T17:00".to_owned())
+    };
     let said = Said::written(text).ok_or_else(none)?;
     let year = text.get(..4).and_then(|year| year.parse().ok());
     if !year.is_some_and(|year| YEARS.contains(&year)) {
@@ -38,11 +41,27 @@ pub(super) fn instant(
     }
     said.instant(zone, is_end).map_err(|unreal| match unreal {
         Unreal::Beyond => none(),
-        Unreal::Clocks(clock) => error(
-            skipped(&clock.strftime("%Y-%m-%dT%H:%M").to_string(), clock, zone),
-            "write its offset from UTC behind it, such as +01:00",
-        ),
+        Unreal::Clocks(clock) => {
+            error(skipped(&clock.strftime("%Y-%m-%dT%H:%M").to_string(), clock, zone), unskipped(clock, zone))
+        }
     })
+}
+
+/// Says how a local time is written that is none, or two: another one, or each of the two with its offset from UTC.
+pub fn unskipped(clock: DateTime, zone: &TimeZone) -> String {
+    let ambiguous = zone.to_ambiguous_timestamp(clock);
+    let written = |offset| {
+        clock.to_zoned(TimeZone::fixed(offset)).map(|at| at.strftime("%Y-%m-%dT%H:%M%:z").to_string())
+    };
+    let told = match ambiguous.offset() {
+        AmbiguousOffset::Fold { before, after } => {
+            written(before).and_then(|first| Ok([first, written(after)?].join(" or ")))
+        }
+        _ => {
+            ambiguous.compatible().map(|at| at.to_zoned(zone.clone()).strftime("%Y-%m-%dT%H:%M").to_string())
+        }
+    };
+    told.map_or_else(|_| "write another time".to_owned(), |told| format!("write {told}"))
 }
 
 /// Says that a local time is none, or two, with the time as it was said.

@@ -95,7 +95,7 @@ pub(crate) const SPEC: Table = Table {
                 Shape::Map(&TYPES),
                 "The change types in dependency order: an earlier type never waits for a later one.",
             ),
-            key("timeZone", TIME, "The IANA time zone of every window that names none."),
+            key("timeZone", TIME, "The IANA time zone of all windows, days and times that name none."),
             key("windows", Shape::Map(&WINDOWS), "The windows that types and clusters refer to by name."),
             key(
                 "freezes",
@@ -216,7 +216,7 @@ pub(crate) const FREEZE: Table = Table {
                 FOLDER,
                 "An iCalendar file (.ics), relative to this one: each event is a freeze.",
             ),
-            key("timeZone", TIME, "The IANA time zone. Default: the spec's."),
+            key("timeZone", TIME, "The IANA time zone. Default: the spec's, or else the windows'."),
             key("reason", REASON, "Why, for whoever waits."),
             key("types", Shape::OneOrMore(&LABEL), "The types. Default: every type with a window."),
             key("clusters", Shape::OneOrMore(&CLUSTER_NAME), "The clusters. Default: every cluster."),
@@ -236,7 +236,7 @@ pub(crate) const OVERRIDE: Table = Table {
             required("type", LABEL, "The type that reconciles."),
             required("from", MOMENT, "When it begins, for example 2026-11-21T20:00."),
             required("until", MOMENT, "When it ends."),
-            key("timeZone", TIME, "The IANA time zone. Default: the spec's."),
+            key("timeZone", TIME, "The IANA time zone. Default: the spec's, or else the windows'."),
             required("reason", REASON, "Why, for whoever asks."),
         ],
     )

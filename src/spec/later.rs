@@ -32,7 +32,7 @@ impl Spec {
         let tick = self.tick();
         let digest = Sha256::digest(cluster.name.value.as_bytes());
         let number = digest.iter().take(8).fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
-        let slots = u64::from(stagger.minutes() / tick).max(1);
+        let slots = u64::from(stagger.minutes().div_ceil(tick)).max(1);
         u32::try_from(number % slots).unwrap_or_default() * tick
     }
 
@@ -46,12 +46,12 @@ pub(super) fn check(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     let mut error = |message: String, place, help: String| {
         diagnostics.push(Diagnostic::error(message).at(place).help(help));
     };
-    if let Some(stagger) = spec.stagger.as_ref().filter(|stagger| stagger.minutes() < 2 * spec.tick()) {
+    if let Some(stagger) = spec.stagger.as_ref().filter(|stagger| stagger.minutes() <= spec.tick()) {
         error(
             format!("`stagger: {}` leaves one time for all clusters", stagger.value),
             stagger.place.clone(),
             match spec.gate.table {
-                Some(_) => "make it at least twice `every`".to_owned(),
+                Some(_) => "make it longer than `every`".to_owned(),
                 None => "make it at least 2m".to_owned(),
             },
         );

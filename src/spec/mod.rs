@@ -28,7 +28,7 @@ mod trap;
 mod validate;
 pub mod windows;
 
-pub use instant::skipped;
+pub use instant::{skipped, unskipped};
 pub use invert::folder_of;
 pub(crate) use keys::EVERY;
 pub(crate) use later::later_words;

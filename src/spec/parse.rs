@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
@@ -15,7 +16,7 @@ use crate::schedule::WindowKey;
 use crate::spec::keys::{self, Shape};
 use crate::spec::model::{
     AlertDef, ChangeType, Cluster, FluxDefaults, FluxSource, GateDef, Ignore, LayoutTemplates, Matcher,
-    MechanismName, Rule, Runner, Spec, WindowDef, WindowUse,
+    MechanismName, Rule, Runner, Spec, WindowDef, WindowUse, zone_of, zone_of_all,
 };
 use crate::spec::names::TextRule;
 use crate::spec::node::{self, Node, Value};
@@ -64,7 +65,8 @@ pub(crate) fn parse_beside(
 ) -> Result<Parsed, Error> {
     let (reader, root) = tree(path, bytes)?;
     let calendars = BTreeMap::new();
-    let mut parser = Parser { reader, files, calendars, time_zone: None, zone_refused: false };
+    let mut parser =
+        Parser { reader, files, calendars, time_zone: None, day_zone: None, zone_refused: false };
     let spec = parser.spec(&root);
     let mut diagnostics = parser.reader.diagnostics;
     validate::validate(&spec, &mut diagnostics);
@@ -130,6 +132,8 @@ struct Parser<'f> {
     calendars: BTreeMap<RepoPath, Arc<str>>,
     /// The zone of windows that name none.
     time_zone: Option<Placed<String>>,
+    /// The zone of days and times that name none.
+    day_zone: Option<TimeZone>,
     /// Whether such a zone is written that is none, which was told.
     zone_refused: bool,
 }
@@ -147,10 +151,12 @@ impl Parser<'_> {
         self.zone(fields.get("timeZone"));
         let rules = self.rules(&fields, &types);
         let [clusters, ungated] = self.clusters(fields.get("clusters"));
+        let windows = self.windows(fields.get("windows"));
+        self.day_zone = zone_of(self.time_zone.as_ref()).or_else(|| zone_of_all(windows.values()));
         Spec {
             path: self.reader.file().path,
             time_zone: self.time_zone.clone(),
-            windows: self.windows(fields.get("windows")),
+            windows,
             freezes: self.freezes(fields.get("freezes")),
             calendars: std::mem::take(&mut self.calendars),
             overrides: self.overrides(fields.get("overrides")),

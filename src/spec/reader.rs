@@ -119,7 +119,15 @@ impl Reader {
         let given: Vec<&str> =
             fields.entries.iter().map(|(key, ..)| key.name).filter(|name| in_forms(name)).collect();
         let fits = |form: &&[&str]| form.len() == given.len() && form.iter().all(|name| given.contains(name));
-        if !table.forms.iter().any(fits) {
+        // What only one form can become lacks the rest of that.
+        let mut may_become = table.forms.iter().filter(|form| given.iter().all(|name| form.contains(name)));
+        if let (false, Some(form), None) = (given.is_empty(), may_become.next(), may_become.next()) {
+            for key in table.keys.iter().filter(|key| form.contains(&key.name) && !given.contains(&key.name))
+            {
+                let message = format!("{} lacks the key `{}`", table.about, key.name);
+                self.error(&home.span, message, format!("add `{}`: {}", key.name, key.about));
+            }
+        } else if !table.forms.iter().any(fits) {
             let forms: Vec<String> =
                 table.forms.iter().map(|form| list(form.iter().copied(), "and")).collect();
             let message = match given.len() {

@@ -450,8 +450,8 @@ fn clusters_open_later_by_their_wave_and_their_name() {
     for (rest, told) in [
         ("stagger: 1m", "5:10 1m | `stagger: 1m` leaves one time for all clusters | make it at least 2m"),
         (
-            "stagger: 9m\ngate: { every: 5m, through: 2027-12-31 }",
-            "5:10 9m | `stagger: 9m` leaves one time for all clusters | make it at least twice `every`",
+            "stagger: 5m\ngate: { every: 5m, through: 2027-12-31 }",
+            "5:10 5m | `stagger: 5m` leaves one time for all clusters | make it longer than `every`",
         ),
         ("stagger: soon", "5:10 soon | `soon` "),
         (
@@ -492,6 +492,27 @@ fn inline_windows_are_checked_too() {
     assert_eq!(window.pair().unwrap().close.as_str(), "0 12 * * MON");
 }
 
+/// Days and times that name no zone are those of the spec, else of all windows; only a table may have none of both.
+#[test]
+fn days_without_a_zone_are_those_of_the_windows() {
+    let of = |top: &str, windows: &str| {
+        let rest = "clusters: { a: {} }\ngate: { every: 5m, through: 2027-12-25 }\n";
+        format!("{HEAD}{top}types: {{ rt: {{}}, rw: {{ window: w }} }}\nwindows: {{ {windows} }}\n{rest}")
+    };
+    let chicago = "w: { timeZone: America/Chicago, open: 0 22 * * SAT, for: 4h }";
+    let tokyo = ", v: { timeZone: Asia/Tokyo, open: 0 22 * * SAT, for: 4h }";
+    let ends = |text: String| spec(&text).gate.table.unwrap().bounds.close.to_string();
+    assert_eq!(ends(of("", chicago)), "2027-12-26T06:00:00Z");
+    assert_eq!(ends(of("timeZone: Asia/Tokyo\n", chicago)), "2027-12-25T15:00:00Z");
+    let two = format!("{chicago}{tokyo}");
+    assert_eq!(ends(of("", &two)), "2027-12-26T00:00:00Z");
+    let freeze = "freezes: { f: { from: 2026-12-18, to: 2026-12-20, reason: x } }\n";
+    let frozen = spec(&(of("", chicago) + freeze)).freezes[0].interval;
+    assert_eq!(frozen.open.to_string(), "2026-12-18T06:00:00Z");
+    let found = said(&(of("", &two) + freeze));
+    assert!(found.len() == 1 && found[0].contains("have no time zone"), "{found:#?}");
+}
+
 #[test]
 fn what_is_wrong_about_freezes_overrides_and_tables_is_said_with_its_place() {
     let of = |rest: &str| {
@@ -521,7 +542,16 @@ fn what_is_wrong_about_freezes_overrides_and_tables_is_said_with_its_place() {
         ),
         (
             "freezes: { f: { from: 2026-10-25T02:30, to: 2026-12-18, reason: x } }".into(),
-            "2026-10-25T02:30 | as the clocks in Europe/Berlin change, 2026-10-25T02:30 comes twice",
+            "2026-10-25T02:30 | as the clocks in Europe/Berlin change, 2026-10-25T02:30 comes twice | \
+             write 2026-10-25T02:30+02:00 or 2026-10-25T02:30+01:00",
+        ),
+        (
+            "freezes: { f: { from: 2027-03-14T02:30, to: 2027-03-20, timeZone: America/Chicago, reason: x } }".into(),
+            "2027-03-14T02:30 does not come | write 2027-03-14T03:30",
+        ),
+        (
+            "freezes: { f: { from: 2026-10-25, reason: x } }".into(),
+            " f | a freeze lacks the key `to` | add `to`: The last day, or the time at which it ends.",
         ),
         (
             "overrides: [{ type: rw, from: 2026-12-18T10:00, until: 2026-12-18T12:00, reason: x }]".into(),

@@ -10,6 +10,8 @@ use crate::spec::{keys, trap};
 pub struct NewSpec {
     /// The change types in order, with the names of their windows; none for real-time.
     pub types: Vec<(String, Vec<String>)>,
+    /// The zone of windows, days and times that name none.
+    pub time_zone: Option<String>,
     /// The named windows.
     pub windows: Vec<(String, NewWindow)>,
     /// The clusters.
@@ -67,6 +69,7 @@ impl Default for NewSpec {
         let window = NewWindow { time_zone: None, open: "0 8 * * MON".into(), close: "0 17 * * THU".into() };
         NewSpec {
             types: vec![("rt".into(), Vec::new()), ("rw".into(), vec!["work-week".into()])],
+            time_zone: None,
             windows: vec![("work-week".into(), window)],
             clusters: Vec::new(),
             flux: FluxDefaults::default(),
@@ -149,15 +152,20 @@ impl Writer {
         if spec.windows.is_empty() {
             return;
         }
-        self.section("When windows open and close: cron expressions in a time zone.", "windows");
+        self.0.push('\n');
+        self.line(0, "# When windows open and close: cron expressions in a time zone.");
+        if let Some(zone) = &spec.time_zone {
+            self.pair(0, "timeZone", zone);
+        }
+        self.line(0, "windows:");
         for (name, window) in &spec.windows {
             self.line(2, &format!("{}:", quote(name)));
-            self.window(4, window);
+            self.window(4, spec, window);
         }
     }
 
-    fn window(&mut self, indent: usize, window: &NewWindow) {
-        if let Some(zone) = &window.time_zone {
+    fn window(&mut self, indent: usize, spec: &NewSpec, window: &NewWindow) {
+        if let Some(zone) = window.time_zone.as_ref().filter(|zone| spec.time_zone.as_ref() != Some(zone)) {
             self.pair(indent, "timeZone", zone);
         }
         self.pair(indent, "open", &window.open);
@@ -188,7 +196,7 @@ impl Writer {
             if !cluster.windows.is_empty() {
                 self.line(4, "windows:");
                 for (name, uses) in &cluster.windows {
-                    self.window_uses(name, uses);
+                    self.window_uses(spec, name, uses);
                 }
             }
             if let Some(enabled) = cluster.enabled {
@@ -198,13 +206,13 @@ impl Writer {
         }
     }
 
-    fn window_uses(&mut self, type_name: &str, uses: &[NewWindowUse]) {
+    fn window_uses(&mut self, spec: &NewSpec, type_name: &str, uses: &[NewWindowUse]) {
         let key = quote(type_name);
         match uses {
             [NewWindowUse::Named(name)] => self.line(6, &format!("{key}: {}", quote(name))),
             [NewWindowUse::Inline(window)] => {
                 self.line(6, &format!("{key}:"));
-                self.window(8, window);
+                self.window(8, spec, window);
             }
             [] => self.line(6, &format!("{key}: []")),
             uses => {
@@ -214,7 +222,7 @@ impl Writer {
                         NewWindowUse::Named(name) => self.line(8, &format!("- {}", quote(name))),
                         NewWindowUse::Inline(window) => {
                             self.line(8, "-");
-                            self.window(10, window);
+                            self.window(10, spec, window);
                         }
                     }
                 }

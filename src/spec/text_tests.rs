@@ -117,6 +117,7 @@ fn again(spec: &Spec) -> NewSpec {
     };
     let texts = |texts: &[crate::spec::Placed<String>]| texts.iter().map(|text| text.value.clone()).collect();
     NewSpec {
+        time_zone: spec.time_zone.as_ref().map(|zone| zone.value.clone()),
         has_releases: spec.rules.iter().any(|rule| rule.matcher.is_values),
         types: spec.types.iter().map(|t| (t.name.value.clone(), texts(&t.windows))).collect(),
         windows: spec.windows.iter().map(|(name, window)| (name.clone(), window_of(window))).collect(),
@@ -219,6 +220,7 @@ prop_compose! {
         };
         let named = |index: usize| NewWindowUse::Named(labels[index].clone());
         NewSpec {
+            time_zone: zone.filter(|_| gate_enabled).map(str::to_owned),
             has_releases: gate_enabled,
             types: vec![
                 (labels[0].clone(), vec![]),

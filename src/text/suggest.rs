@@ -41,6 +41,17 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
+/// Writes the names that there are, as a help; not all of many.
+pub fn one_of<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const MOST: usize = 8;
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        0 => "there are none".to_owned(),
+        count if count <= MOST => format!("use {}", names.join(", ")),
+        count => format!("use {} or one of {} more", names[..MOST].join(", "), count - MOST),
+    }
+}
+
 /// Leaves out what people forget of a name: `edge1` is meant for `edge-01`.
 fn bare(word: &[char]) -> String {
     let mut bare = String::new();

@@ -8,7 +8,9 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::{
     Fleet, GateSchedule, GateState, GateTimes, KustomizationName, Part, Schedules, Side, Undivided,
 };
-use crate::delivery::{Doubt, History, Model, Stuck, Unclosed, Waiting, begun, left_suspended, unclosed, unread};
+use crate::delivery::{
+    Doubt, History, Model, Stuck, Unclosed, Waiting, begun, left_suspended, unclosed, unread,
+};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::edit::prepare::is_remembering;

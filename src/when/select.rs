@@ -10,9 +10,9 @@ use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::plan::split::Kept;
 use crate::repo::{OtherRevision, Snapshot};
+use crate::spec::Spec;
 use crate::spec::windows::none;
-use crate::spec::{Spec, expand_folder};
-use crate::text::{did_you_mean, did_you_mean_path, nearest};
+use crate::text::{did_you_mean, did_you_mean_path, nearest, one_of};
 
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -127,16 +127,6 @@ pub fn unknown_clusters(known: &[String], clusters: &[String]) -> Vec<Diagnostic
         .collect()
 }
 
-fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
-    const MOST: usize = 8;
-    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
-    match names.len() {
-        0 => "there are none".to_owned(),
-        count if count <= MOST => format!("use {}", names.join(", ")),
-        count => format!("use {} or one of {} more", names[..MOST].join(", "), count - MOST),
-    }
-}
-
 fn unknown(names: &Names, clusters: &[String], snapshot: &Snapshot, word: &str) -> Diagnostic {
     if clusters.iter().any(|cluster| cluster == word) {
         return Diagnostic::error(format!("`{word}` is a cluster, and no app and no path of the repository"))
@@ -223,30 +213,8 @@ impl Names {
         if let Some(known) = self.whole.get(folder) {
             return known.clone();
         }
-        let found = unsplit(spec, folder).map(|app| delivery::app_name(&app, cluster));
+        let found = delivery::whole_app(spec, folder, cluster);
         self.whole.insert(folder.clone(), found.clone());
         found
     }
-}
-
-/// Gives the folder whose part of one type a folder is by the layout: `apps/nginx` for `apps/nginx/nginx-rt`.
-fn unsplit(spec: &Spec, folder: &RepoPath) -> Option<RepoPath> {
-    let root = spec.folder();
-    let is_part = |app: &RepoPath| {
-        let path = app.relative_to(&root);
-        spec.types.iter().any(|change_type| {
-            let values = [("type", change_type.name.as_str())];
-            let part = expand_folder(&spec.layout.app, &path, &values);
-            part.and_then(|part| root.join(&part).ok()).is_some_and(|part| part == *folder)
-        })
-    };
-    let above = folder.parents().take_while(|path| !path.is_top());
-    let beside = folder.name().into_iter().flat_map(|name| {
-        let cut = |change_type: &crate::spec::ChangeType| {
-            let name = name.strip_suffix(change_type.name.as_str())?.trim_end_matches(['-', '_', '.']);
-            folder.parent()?.join(name).ok()
-        };
-        spec.types.iter().filter_map(cut).collect::<Vec<_>>()
-    });
-    above.chain(beside).find(is_part)
 }

@@ -126,7 +126,13 @@ fn block(answer: &Answer, lines: &[Line], twins: &Twins<'_>, width: usize, is_al
 fn times(answer: &Answer, line: &Line, width: usize) -> String {
     let may_land = matches!(line.stuck(), None | Some(Stuck::Suspended)) && !line.is_left_suspended;
     let Some(times) = line.times.filter(|_| may_land && !line.is_failing) else { return String::new() };
-    let mut told = [("opens ", times.next_open), ("closes", times.next_close)];
+    // What no gate holds keeps to no window.
+    let is_ungated =
+        matches!(line.gate, GateState::Off | GateState::NotInGit | GateState::NoJob | GateState::Resumed);
+    let mut told = match is_ungated {
+        true => [("would open ", times.next_open), ("would close", times.next_close)],
+        false => [("opens ", times.next_open), ("closes", times.next_close)],
+    };
     if times.open {
         told.reverse();
     }
@@ -141,7 +147,7 @@ fn times(answer: &Answer, line: &Line, width: usize) -> String {
             Some(at) => in_zones(at, &zones(answer, line)),
             None => match line.freeze.as_ref().or(line.delay.as_ref()).filter(|one| is_endless(one.interval))
             {
-                Some(freeze) if *label == "opens " => {
+                Some(freeze) if label.contains("open") => {
                     format!("never {UNTIL_REMOVED}: freeze {}", clean(&freeze.reason))
                 }
                 _ => match line.ended.filter(|_| *label == "opens ") {
@@ -271,10 +277,14 @@ fn zones(answer: &Answer, line: &Line) -> Vec<(TimeZone, String)> {
     let mut zones: Vec<(TimeZone, String)> = Vec::new();
     let windows = line.zones.iter().map(|zone| (zone, ""));
     for (zone, whose) in windows.chain([(&TimeZone::UTC, ""), (&answer.local, " (local)")]) {
-        if zones.iter().any(|(known, _)| same(known, zone)) {
+        let name = zone_name(zone).unwrap_or("local time");
+        if let Some((_, known)) = zones.iter_mut().find(|(known, _)| same(known, zone)) {
+            // Whoever looks for it finds it, also where another clock shows the same now.
+            if name == "UTC" && !known.contains("UTC") {
+                *known += " and UTC";
+            }
             continue;
         }
-        let name = zone_name(zone).unwrap_or("local time");
         zones.push((zone.clone(), format!("{name}{whose}")));
     }
     zones

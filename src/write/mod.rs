@@ -36,6 +36,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::repo::Repository;
+use crate::text::some;
 use crate::write::disk::{Disk, Real, Side, Watch};
 use crate::write::journal::Journal;
 
@@ -128,13 +129,19 @@ fn stage(disk: &mut Disk<'_>, journal: &Journal, plan: &Changes) -> std::io::Res
     disk.sync(Side::State, "next")
 }
 
-/// Makes one conflict of all files that are not what they should be.
+/// The most files that an error names.
+const MOST_NAMED: usize = 5;
+
+/// Makes one conflict of all files that are not what they should be; those of which the same is true are told together.
 fn conflict(headline: &str, help: &str, files: BTreeMap<RepoPath, String>) -> Error {
-    let diagnostics = files.into_iter().map(|(path, what)| {
-        let message = format!("{headline}: `{path}` {what}");
-        Diagnostic::error(message).at(Place::file(path)).help(help)
+    let mut alike: BTreeMap<String, Vec<RepoPath>> = BTreeMap::new();
+    files.into_iter().for_each(|(path, what)| alike.entry(what).or_default().push(path));
+    let told = alike.into_iter().filter_map(|(what, paths)| {
+        let names: Vec<String> = paths.iter().map(|path| format!("`{path}`")).collect();
+        let message = format!("{headline}: {} {what}", some(&names, MOST_NAMED));
+        Some(Diagnostic::error(message).at(Place::file(paths.into_iter().next()?)).help(help))
     });
-    Error { kind: ErrorKind::Conflict, diagnostics: diagnostics.collect() }
+    Error { kind: ErrorKind::Conflict, diagnostics: told.collect() }
 }
 
 #[cfg(test)]

@@ -52,8 +52,10 @@ fn a_gate_that_holds_back_nothing_any_more_goes_on_request() {
         assert_eq!(rendered(&scratch, "clusters/edge-02/infra").len(), kept.len());
         scratch.commit();
         let run = scratch.expect(0, &["sync", "--yes", "--allow-deletion"]);
-        let said = "a cluster deletes CronJob jobs/close-reconciliation-window in edge-02";
-        assert!(run.stderr.contains(said), "{}", run.stderr);
+        let who = if every { "clusters edge-01, edge-02 delete " } else { "cluster edge-02 deletes " };
+        for said in [who, "CronJob jobs/close-reconciliation-window"] {
+            assert!(run.stderr.contains(said), "{said}: {}", run.stderr);
+        }
         assert!(jobs(&rendered(&scratch, "clusters/edge-02/infra")).is_empty());
         assert_eq!(jobs(&rendered(&scratch, "clusters/edge-01/infra")).is_empty(), every);
         scratch.commit();
@@ -143,7 +145,11 @@ fn a_namespace_that_a_gate_leaves_goes_on_request_alone() {
     scratch.expect(5, &["diff"]);
     assert_same(&before, &scratch.tree(), "a refused sync wrote");
     let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
-    assert!(run.stderr.contains("a cluster deletes Namespace jobs in edge-01"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("clusters edge-01, edge-02 delete Namespace jobs with everything"),
+        "{}",
+        run.stderr
+    );
     scratch.commit();
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
 

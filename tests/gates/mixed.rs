@@ -106,7 +106,9 @@ fn what_loses_its_gate_is_resumed_by_one_command() {
     scratch.commit();
     let told = scratch.expect(0, &["sync", "--yes"]);
     assert_eq!(
-        told.stderr.matches("Now run on edge-01: this resumes base, more, which").count(),
+        told.stderr
+            .matches("Once the cluster has this commit, run on edge-01: this resumes base, more, which")
+            .count(),
         1,
         "{}",
         told.stderr

@@ -244,7 +244,7 @@ fn what_no_schedule_says_is_refused() {
             "    open: 0 22 * * SAT\n    close: 0 4 * * SUN\n",
             "    on: second Tue of month\n    from: \"20:00\"\n    for: 4h\n".to_owned(),
         ),
-        (3, "    timeZone: Europe/Berlin\n", String::new()),
+        (3, "timeZone: Europe/Berlin\n", String::new()),
         (3, "  provider: { secret: github-api }\n", "  every: 5m\n  through: 2027-12-31\n".to_owned()),
         (3, "  mechanism: flux-operator\n", String::new()),
         (3, "close: 0 4 * * SUN", "close: 2 22 * * SAT".to_owned()),

@@ -20,7 +20,7 @@ fn with_table() -> Scratch {
     );
     scratch.replace("windows.yaml", "  edge-01: {}\n", "  edge-01: { labels: { region: eu } }\n");
     let spec = std::fs::read_to_string(scratch.top().join("windows.yaml")).unwrap();
-    let time = "timeZone: Europe/Berlin\n\
+    let time = "\
         freezes:\n  year-end: { from: 2026-12-18, to: 2027-01-07, reason: trading peak, labels: { region: eu } }\n\
         overrides:\n  - { cluster: edge-02, type: rw, from: 2026-11-24T20:00, until: 2026-11-24T22:00, reason: INC-1 }\n";
     scratch.write("windows.yaml", format!("{spec}{time}"));
@@ -489,7 +489,7 @@ fn an_exception_counts_once_the_gate_in_git_has_it() {
     let table = "gate:\n  every: 5m\n  through: 2027-01-31\n  from: 2026-11-01\n";
     scratch.replace("windows.yaml", "gate:\n", table);
     let freeze = |name: &str, day: &str| format!("  {name}: {{ from: {day}, to: {day}, reason: {name} }}\n");
-    let time = format!("timeZone: Europe/Berlin\nfreezes:\n{}", freeze("one", "2026-11-28"));
+    let time = format!("freezes:\n{}", freeze("one", "2026-11-28"));
     let time = time.replace("to: 2026-11-28", "to: 2026-11-29");
     scratch.write("windows.yaml", scratch.text("windows.yaml") + &time);
     scratch.commit();

@@ -102,7 +102,9 @@ fn remove_gate(scratch: &Scratch, cluster: &str) {
     assert!(again.stderr.ends_with("Nothing to change.\n"), "{cluster}: {}\n{}", run.stderr, again.stderr);
     for (of, object) in deleted(scratch) {
         let (kind, name) = object.split_once(' ').unwrap();
-        let is_told = run.stderr.contains(&format!("a cluster deletes {kind} ")) && run.stderr.contains(name);
+        let is_told = run.stderr.contains(&format!("cluster {cluster} deletes "))
+            && run.stderr.contains(&format!("{kind} "))
+            && run.stderr.contains(name);
         assert!(of == cluster, "{of} {object}: {}", run.stderr);
         let is_own = object == "Kustomization reconciliation-windows";
         assert!(is_own || is_told && mechanism::is_kind(kind), "{object}: {}", run.stderr);

@@ -270,6 +270,23 @@ fn freezes_and_overrides_are_told_with_their_reasons_in_all_forms() {
     insta::assert_snapshot!(titles.join("\n"));
 }
 
+/// A page shows a freeze as the cluster's clocks do, whoever reads it, and no end where there is none.
+#[test]
+fn a_page_tells_freezes_in_the_time_of_the_cluster() {
+    let of = |spec: &str| {
+        let repository = Repository::new(&[("windows.yaml", spec)]);
+        let asked = ["calendar", "--from", "2026-11-23", "--time-zone", "UTC", "--cluster", "edge-01"];
+        repository.stdout(&[&asked[..], &["--format", "html"]].concat())
+    };
+    let spec = SPEC.replace("edge-01: {}", "edge-01: { labels: { region: eu } }") + EXCEPTIONS;
+    let page = of(&spec);
+    let own =
+        "<td>frozen Tue 2026-11-24 12:00 – Wed 2026-11-25 00:00 Europe/Berlin (peak: peak, &lt;b&gt;)</td>";
+    assert!(page.contains(own), "{page}");
+    let page = of(&spec.replace("to: 2026-11-24,", "to: 2199-12-31,"));
+    assert!(page.contains("</time> – until it is removed</td>") && !page.contains("2199-12-31 "), "{page}");
+}
+
 /// Who subscribes gets the same bytes from the same commit, whenever they are made, and each event again by its name.
 #[test]
 fn a_calendar_file_can_be_subscribed_to() {

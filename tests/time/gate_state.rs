@@ -46,7 +46,7 @@ fn a_gate_that_is_off_closes_nothing() {
     repository.write("infra/reconciliation-windows/kustomization.yaml", OFF);
     repository.write("windows.yaml", &SPEC.replace("edge-01: {}", "edge-01: { gate: { enabled: false } }"));
     let text = repository.stdout(&["when", "--cluster", "edge-01"]);
-    assert!(text.contains("at once (gate off)\n      opens   Mon 2026-11-23 08:00"), "{text}");
+    assert!(text.contains("at once (gate off)\n      would open   Mon 2026-11-23 08:00"), "{text}");
 }
 
 /// The parts stand and the old Flux Kustomization goes on applying them all.

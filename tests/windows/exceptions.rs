@@ -16,7 +16,7 @@ pub fn tabled() -> Scratch {
     scratch.replace(
         "windows.yaml",
         "gate:\n",
-        "timeZone: Europe/Berlin\ngate:\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n",
+        "gate:\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n",
     );
     scratch.replace("windows.yaml", "  edge-01:\n", "  edge-01:\n    labels: { region: eu }\n");
     scratch.expect(0, &["sync", "--yes"]);
@@ -241,7 +241,13 @@ fn a_calendar_knows_where_nothing_waits() {
 #[test]
 fn instants_say_their_zone() {
     let scratch = tabled();
-    scratch.replace("windows.yaml", "timeZone: Europe/Berlin\ngate:\n", "gate:\n").commit();
+    scratch
+        .replace(
+            "windows.yaml",
+            "timeZone: Europe/Berlin\nwindows:\n  saturday:\n",
+            "windows:\n  saturday:\n    timeZone: Europe/Berlin\n",
+        )
+        .commit();
     let past =
         ["freeze", "add", "past", "--from", "2026-11-04", "--to", "2026-11-05", "--reason", "x", "--yes"];
     let refused = scratch.expect(2, &[&past[..], &NOW].concat()).stderr;

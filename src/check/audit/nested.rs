@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::repo::flux::GROUP;
 use crate::spec::ChangeType;
 
-/// Finds Flux Kustomizations that wait for a window as objects and that nothing suspends.
+/// Finds Flux Kustomizations, and ResourceSets that make some, that wait for a window as objects and that nothing suspends.
 ///
 /// Suspending the outer one freezes the manifest of the inner one and nothing that the inner one applies.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -18,6 +18,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         // outer one back, its manifests wait for nothing.
         let outer = |delivery: &&&Delivery| delivery.role != Role::Bootstrap && delivery.gated.is_some();
         for delivery in deliveries.iter().filter(outer) {
+            findings.extend(delivery.objects.iter().filter_map(|made| made_of(subject, delivery, made)));
             for inner in delivery.objects.iter().filter(|applied| applied.is(GROUP, "Kustomization")) {
                 let Some(held) = inner.window() else { continue };
                 // By the name that it has in the cluster: a component names it `${APP}-db`.
@@ -50,6 +51,36 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// The API group of Flux Operator.
+const OPERATOR: &str = "fluxcd.controlplane.io";
+
+/// The kinds of objects of Flux that apply or fetch something by themselves.
+const REQUESTS: [&str; 6] =
+    ["Kustomization", "HelmRelease", "GitRepository", "OCIRepository", "HelmRepository", "Bucket"];
+
+/// Finds a ResourceSet that waits for a window as an object and makes what goes on by itself: suspending what applies it
+/// freezes its manifest alone.
+fn made_of(subject: &Subject<'_>, delivery: &Delivery, set: &Applied) -> Option<Diagnostic> {
+    let held = set.window().filter(|_| set.is(OPERATOR, "ResourceSet") && delivery.role != Role::Gate)?;
+    let spec = &set.value()["spec"];
+    let made = |kind: &str| {
+        let own = spec["resources"].as_array().into_iter().flatten();
+        let template = spec["resourcesTemplate"].as_str().unwrap_or_default();
+        own.clone().any(|one| one["kind"] == kind)
+            || template.lines().any(|line| line.trim().strip_prefix("kind: ") == Some(kind))
+    };
+    let kind = REQUESTS.into_iter().find(|kind| made(kind))?;
+    let name = &set.live.name;
+    Some(
+        NESTED_KUSTOMIZATION
+            .finding(format!(
+                "ResourceSet {name} makes {kind} objects, which land at once. Only its manifest waits for {held}"
+            ))
+            .at(subject.sources.place(set, &["metadata", "name"]))
+            .help("write its objects into Git, where a gate can suspend them\nor give it a type that lands at once"),
+    )
 }
 
 /// Tells whether the spec lets all that a Flux Kustomization applies land at once, as on a real-time side.

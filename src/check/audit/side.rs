@@ -11,6 +11,7 @@ use crate::path::RepoPath;
 use crate::plan::gate::carriers;
 use crate::plan::migrate::misplaced::misplaced_in;
 use crate::plan::split::newcomer::newcomers;
+use crate::plan::split::relocation::further_side;
 use crate::render::Object;
 use crate::spec::Spec;
 
@@ -56,6 +57,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 ))
                 .at(subject.sources.place(applied, &["metadata", "name"]))
                 .help(match newcomer {
+                    _ if !sides.has(&subject.model.graph, whole, misplaced.rule) => further_side(whole, rule),
                     Some(newcomer) => format!("{}\nor change the rules", newcomer.help()),
                     None => format!(
                         "run `gitops-windows sync`, which moves it out of {}\nor change the rules",

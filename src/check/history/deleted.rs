@@ -58,14 +58,20 @@ fn counted(ids: &BTreeSet<&ObjectId>) -> String {
     }
 }
 
-/// Names objects that go, and what goes with them.
-fn listed(ids: &BTreeSet<&ObjectId>) -> String {
+/// Names objects that go, and what goes with them; `within` are objects that stand in Namespaces among them.
+fn listed(ids: &BTreeSet<&ObjectId>, within: &BTreeSet<&ObjectId>) -> String {
     let names: BTreeSet<String> = ids.iter().map(ToString::to_string).collect();
     let spaces: Vec<&str> =
         ids.iter().filter(|id| id.kind == "Namespace").map(|id| id.name.as_str()).collect();
     match spaces[..] {
         [] => named(&names),
-        _ => format!("{}. With a Namespace go all objects in it: {}", named(&names), spaces.join(", ")),
+        _ => {
+            let is_in = |id: &&&ObjectId| spaces.contains(&id.namespace.as_str());
+            let within: BTreeSet<String> = within.iter().filter(is_in).map(ToString::to_string).collect();
+            let among =
+                if within.is_empty() { String::new() } else { format!(", among them {}", named(&within)) };
+            format!("{}. With a Namespace go all objects in it: {}{among}", named(&names), spaces.join(", "))
+        }
     }
 }
 
@@ -80,7 +86,11 @@ pub(super) fn is_renewed(id: &ObjectId, other: &ObjectId) -> bool {
 /// Says that what applies a folder from outside of Git deletes objects.
 pub(super) fn lost_outside(folder: &RepoPath, ids: &BTreeSet<&ObjectId>, place: Place) -> Diagnostic {
     let who = outside(folder);
-    let message = format!("{who} deletes {} by this change, if it prunes: {}", counted(ids), listed(ids));
+    let message = format!(
+        "{who} deletes {} by this change, if it prunes: {}",
+        counted(ids),
+        listed(ids, &BTreeSet::new())
+    );
     DELETED_OBJECTS.finding(message).at(place).help(DELETED_HELP)
 }
 
@@ -91,7 +101,7 @@ pub(super) fn moved_outside(
     to: &str,
     place: Place,
 ) -> Diagnostic {
-    let (who, count, listed) = (outside(folder), counted(ids), listed(ids));
+    let (who, count, listed) = (outside(folder), counted(ids), listed(ids, &BTreeSet::new()));
     let message = format!("{who} deletes {count} if it prunes before {to} is applied: {listed}");
     DELETED_OBJECTS.finding(message).at(place).help(MOVED_HELP)
 }
@@ -107,10 +117,12 @@ impl<'s> Change<'s> {
         let own = deletions.iter().filter(|deletion| deletion.cluster == cluster && deletion.next.is_none());
         let own: Vec<_> = own.filter(|deletion| !self.comes_anew(&deletion.id)).collect();
         let spaces = self.going(&own);
+        // What waits goes all the same with its Namespace, and is told with that.
+        let (within, own): (Vec<_>, Vec<_>) = own.into_iter().partition(|deletion| {
+            spaces.contains(deletion.id.namespace.as_str()) && self.waits_to_delete(deletion)
+        });
+        let within: BTreeSet<&ObjectId> = within.iter().map(|deletion| &deletion.id).collect();
         for deletion in own {
-            if spaces.contains(deletion.id.namespace.as_str()) && self.waits_to_delete(deletion) {
-                continue;
-            }
             let known = found.iter_mut().find(|(_, flux, goes, _)| {
                 flux.name == deletion.kustomization
                     && *goes == deletion.goes
@@ -122,8 +134,9 @@ impl<'s> Change<'s> {
                 found.push((delivery, flux, deletion.goes, BTreeSet::from([&deletion.id])));
             }
         }
-        let findings =
-            found.into_iter().map(|(delivery, flux, goes, ids)| self.told(delivery, flux, goes, &ids));
+        let findings = found
+            .into_iter()
+            .map(|(delivery, flux, goes, ids)| self.told(delivery, flux, goes, (&ids, &within)));
         findings.collect()
     }
 
@@ -214,9 +227,9 @@ impl<'s> Change<'s> {
         delivery: &Delivery,
         flux: &FluxKustomization,
         goes: bool,
-        ids: &BTreeSet<&ObjectId>,
+        (ids, within): (&BTreeSet<&ObjectId>, &BTreeSet<&ObjectId>),
     ) -> Diagnostic {
-        let (count, listed) = (counted(ids), listed(ids));
+        let (count, listed) = (counted(ids), listed(ids, within));
         let now = self.still(delivery);
         let flux_now = now.and_then(|now| self.step.after.applying(now));
         let when = match now.and_then(|now| now.held.as_ref()) {

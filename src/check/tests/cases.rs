@@ -50,6 +50,7 @@ const SETTINGS: &str =
 const NAMED: &str =
     "data: { a: '1' }\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: '${APP}', namespace: shop }\n";
 const SETS: &str = "data: { a: '1' }\n---\napiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: { name: sets, namespace: shop }\nspec: { resources: [{ apiVersion: v1, kind: ConfigMap, metadata: { name: x, namespace: shop } }] }\n";
+const MAKER: &str = "apiVersion: fluxcd.controlplane.io/v1\nkind: ResourceSet\nmetadata: { name: tenants, namespace: shop }\nspec:\n  resourcesTemplate: |\n    apiVersion: helm.toolkit.fluxcd.io/v2\n    kind: HelmRelease\n    metadata: { name: team, namespace: shop }\n";
 const SCRIPT: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: script, namespace: shop }\ndata: { run: 'echo ${PLACE} $USER' }\n";
 const POD: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: early, namespace: shop }\nspec: { template: { spec: { containers: [{ name: a, image: a }], volumes: [{ name: v, configMap: { name: late } }] } } }\n";
 const AUTOMATION: &str = "apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImageUpdateAutomation\nmetadata: { name: images, namespace: flux-system }\nspec: { interval: 5m, update: { path: ./apps/rw } }\n";
@@ -90,7 +91,7 @@ spec:
 const LISTS_CRD: Edit =
     ("clusters/edge/kustomization.yaml", "- apps.yaml", "- flux-system/crd.yaml\n- apps.yaml");
 
-pub const CASES: [Case; 71] = [
+pub const CASES: [Case; 72] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -257,6 +258,11 @@ pub const CASES: [Case; 71] = [
             "name: charts } } }\n",
             "name: charts } } }\n  valuesFrom: [{ kind: ConfigMap, name: elsewhere }]\n",
         )],
+    ),
+    case(
+        "GW021 apps/rw/sets.yaml:3",
+        &[("apps/rw/sets.yaml", "", MAKER), (RW, "release.yaml", "release.yaml, sets.yaml")],
+        &[("apps/rt/sets.yaml", "", MAKER), (RT, "service.yaml", "service.yaml, sets.yaml")],
     ),
     case(
         "GW021 apps/rw/inner.yaml:3",

@@ -41,6 +41,19 @@ pub struct Deletion {
     pub place: Place,
 }
 
+impl Deletion {
+    /// Tells whether the Flux Kustomization had the object in a state, or may have had it where it does not build there.
+    pub fn is_of(&self, state: &[Inventory]) -> bool {
+        let mut own = state.iter().filter(|one| {
+            (&one.cluster, &one.namespace, &one.name) == (&self.cluster, &self.namespace, &self.kustomization)
+        });
+        own.any(|one| {
+            let objects = one.objects.as_ref();
+            objects.map_or(true, |all| all.iter().any(|object| ObjectId::of(&object.value) == self.built))
+        })
+    }
+}
+
 impl Display for Deletion {
     fn fmt(&self, f: &mut Formatter<'_>) -> Written {
         let (cluster, id, by) = (&self.cluster, &self.id, &self.kustomization);

@@ -149,5 +149,5 @@ fn create_source(spec: &Spec, cluster: &str, from: &SourceUrl) -> Result<Command
         "--interval=1m".to_owned(),
     ];
     let purpose = "create the source".to_owned();
-    Ok(Command { cluster: cluster.to_owned(), purpose, words: words.into() })
+    Ok(Command { cluster: cluster.to_owned(), purpose, is_late: false, words: words.into() })
 }

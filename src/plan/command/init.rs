@@ -60,6 +60,17 @@ impl InitOptions {
         (window, said)
     }
 
+    /// Returns the zone of the whole spec: the one that was given, where no window is in another one or in none.
+    pub(super) fn zone_of(&self, new: &NewSpec) -> Option<String> {
+        let inline = new.clusters.iter().flat_map(|cluster| &cluster.windows).flat_map(|(_, uses)| uses);
+        let inline = inline.filter_map(|one| match one {
+            NewWindowUse::Inline(window) => Some(window),
+            NewWindowUse::Named(_) => None,
+        });
+        let mut all = new.windows.iter().map(|(_, window)| window).chain(inline);
+        self.time_zone.clone().filter(|_| all.all(|window| window.time_zone == self.time_zone))
+    }
+
     /// Refuses what no window can have, in the words of whoever gave it: the spec that it would
     /// stand in isn't there yet, so a place in it would name nothing.
     ///
@@ -307,6 +318,7 @@ fn new_spec(
             }
         }
     }
+    new.time_zone = options.zone_of(&new);
     Ok((new, remarks, default_window))
 }
 

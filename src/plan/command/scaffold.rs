@@ -44,6 +44,7 @@ pub fn scaffold(
     let (window, said) = options.window();
     let mut new = NewSpec::default();
     new.set_window(window_name(&window.open, &window.close), window);
+    new.time_zone = options.zone_of(&new);
     new.gate.enabled = said;
     new.alerts = options.alerts.as_deref().map(AlertDef::new);
     new.clusters =

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::inventory::{Deletion, deletions, inventories};
+use crate::delivery::inventory::{deletions, inventories};
 use crate::delivery::{EntryPoint, Input, builds, counterparts, side};
 use crate::diagnostic::{Diagnostic, Place, Severity, numbered};
 use crate::error::{Error, ErrorKind};
@@ -94,10 +94,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
             inventories(model, &after, input.renderer),
         );
         let names = counterparts(input.model, model);
-        let said = |deletion: Deletion| {
-            Diagnostic::warning(gate::deletes(input, (model, &names), &deletion)).at(deletion.place.clone())
-        };
-        plan.remarks.extend(deletions(&old, &new).into_iter().map(said));
+        plan.remarks.extend(gate::all_deleted(input, (model, &names), &deletions(&old, &new)));
     }
     refuse_unfetched(input.model, &plan.changes, for_people(input.spec))?;
     let next = Input { snapshot: &after, model, ..*input };
@@ -218,7 +215,7 @@ fn guarded(
 ) -> Result<Plan, Error> {
     let mut plan = builder.finish();
     plan.obligations = obligations(input, &plan, left)?;
-    plan.remarks = relocation::guard(input, &mut plan, moved)?;
+    plan.remarks = relocation::guard(input, None, &mut plan, moved)?;
     Ok(plan)
 }
 

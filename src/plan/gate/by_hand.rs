@@ -61,7 +61,12 @@ impl<'a> ByHand<'a> {
             standing.beside.extend(others.flat_map(|other| other.standing.parameters.iter().cloned()));
             let until = mechanism.opened_until(&standing);
             let purpose = format!("let in at once what waits for type {type_name}: {until}");
-            Command { cluster: cluster.to_owned(), purpose, words: mechanism.open_now(&standing, &needed) }
+            Command {
+                cluster: cluster.to_owned(),
+                purpose,
+                is_late: false,
+                words: mechanism.open_now(&standing, &needed),
+            }
         };
         let own = all.iter().filter(|part| part.change_type.as_deref() == Some(type_name));
         let found: Vec<Command> = own.map(open).collect();
@@ -88,7 +93,7 @@ impl<'a> ByHand<'a> {
             let stop = (format!("close {what} at once: {until}"), mechanism.stop_now(&standing, reason));
             let go_on = (format!("end that for {what}"), mechanism.go_on(&standing));
             for (purpose, words) in [stop, go_on].into_iter().filter(|(_, words)| !words.is_empty()) {
-                found.push(Command { cluster: cluster.to_owned(), purpose, words });
+                found.push(Command { cluster: cluster.to_owned(), purpose, is_late: false, words });
             }
         }
         match type_name {
@@ -114,6 +119,7 @@ impl<'a> ByHand<'a> {
             let commands = commands.map(|(purpose, words)| Command {
                 cluster: cluster.clone(),
                 purpose: purpose.to_owned(),
+                is_late: false,
                 words,
             });
             (cluster, commands.into())

@@ -12,7 +12,8 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, ownership_for, with_header};
 use crate::plan::gate::point::Pointed;
 use crate::plan::gate::target::waits_for_held;
-use crate::plan::gate::{Late, adopted, alerts, apart_without, carrier, gates_without, point, renamed};
+use crate::plan::gate::whole::targets;
+use crate::plan::gate::{Late, Lone, adopted, alerts, apart_without, carrier, gates_without, point, renamed};
 use crate::proof::Readers;
 use crate::spec::MechanismName;
 use crate::template::Templates;
@@ -339,16 +340,23 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
     let mut found: Vec<(&str, Vec<&GateTarget>)> = Vec::new();
     for cluster in gates.clusters.iter().filter(|cluster| !adopted::is_adopted(builder, &cluster.folder)) {
         let is_new = |target: &&GateTarget| input.model.closings.any(&cluster.cluster, target).is_none();
-        let targets: Vec<&GateTarget> = cluster.whole.iter().filter(is_new).collect();
-        if !targets.is_empty() {
-            found.push((&cluster.cluster, targets));
+        let own: Vec<&GateTarget> = cluster.whole.iter().filter(is_new).collect();
+        if !own.is_empty() {
+            found.push((&cluster.cluster, own));
         }
     }
     let distinct: BTreeSet<&Vec<&GateTarget>> = found.iter().map(|(_, targets)| targets).collect();
     let holds = input.spec.gate.mechanism.holds_sources();
+    // A Namespace that nothing earlier needs is held back with the rest of its entry point.
+    let lone = if found.is_empty() { Lone::default() } else { Lone::of(input, &input.sides()) };
+    let has_lone = |(cluster, own): &(&str, Vec<&GateTarget>)| {
+        let mut alone = input.model.entries_of(cluster).filter(|entry| lone.rest(&entry.path).is_some());
+        alone.any(|entry| targets(input, entry, cluster).iter().any(|target| own.contains(&target)))
+    };
+    let but = if found.iter().any(has_lone) { " but Namespaces" } else { "" };
     let told = |message: String, is_cut: bool| {
         let all = if is_cut { " (`gitops-windows when --verbose` names all)" } else { "" };
-        Diagnostic::note(format!("{message}{all} entirely: every object there has a window"))
+        Diagnostic::note(format!("{message}{all} entirely: every object there{but} has a window"))
             .at(Place::file(input.spec.path.clone()))
             .help("give objects that must not wait a real-time type under `rules`\nsplit it")
     };
@@ -358,10 +366,10 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
         let message = format!("gates of {} clusters {verb} {count} Flux Kustomizations", found.len());
         return vec![told(message, true)];
     }
-    let note = |(cluster, targets): &(&str, Vec<&GateTarget>)| {
-        let most = if targets.len() > MOST_TARGETS + 1 { MOST_TARGETS } else { targets.len() };
-        let names = shown(targets[..most].iter().copied(), input.spec);
-        let (more, is_cut) = match targets.len() - most {
+    let note = |(cluster, own): &(&str, Vec<&GateTarget>)| {
+        let most = if own.len() > MOST_TARGETS + 1 { MOST_TARGETS } else { own.len() };
+        let names = shown(own[..most].iter().copied(), input.spec);
+        let (more, is_cut) = match own.len() - most {
             0 => (String::new(), false),
             more => (format!(" and {more} more"), true),
         };

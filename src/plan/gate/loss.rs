@@ -37,14 +37,61 @@ pub fn keeps_all(input: &Input<'_>, after: &Snapshot) -> Result<(), Error> {
 /// A later state, with the names that clusters have there.
 type Later<'l> = (&'l Model, &'l BTreeMap<&'l str, &'l str>);
 
-/// Says what a cluster deletes, and on what that depends where Git does not say it.
-pub fn deletes(input: &Input<'_>, later: Later<'_>, loss: &Deletion) -> String {
-    let contents = if loss.id.kind == "Namespace" { ", with everything that is in it" } else { "" };
-    let unless = match removed_outside(input.model, later, loss) {
-        Some(folder) => format!(", if {} prunes", outside(folder)),
-        None => String::new(),
+/// Says what clusters delete: once of all that goes in the same way, and of all clusters that lose the same.
+pub fn all_deleted(input: &Input<'_>, later: Later<'_>, losses: &[Deletion]) -> Vec<Diagnostic> {
+    let way = |loss: &Deletion| {
+        (loss.kustomization.clone(), loss.goes, loss.next.clone(), unless(input, later, loss))
     };
-    format!("a cluster deletes {loss}{contents}{unless}")
+    let mut by_cluster: Vec<(_, Vec<&Deletion>)> = Vec::new();
+    for loss in losses {
+        let key = (&loss.cluster, way(loss));
+        match by_cluster.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, all)) => all.push(loss),
+            None => by_cluster.push((key, vec![loss])),
+        }
+    }
+    let mut alike: Vec<(_, Vec<&Deletion>)> = Vec::new();
+    for ((_, way), losses) in by_cluster {
+        let key = (way, losses.iter().map(|loss| named(loss)).collect::<Vec<_>>());
+        match alike.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, all)) => all.extend(losses.first()),
+            None => alike.push((key, losses.into_iter().take(1).collect())),
+        }
+    }
+    let told = alike.into_iter().filter_map(|(((by, goes, next, unless), names), losses)| {
+        let clusters: BTreeSet<&str> = losses.iter().map(|loss| loss.cluster.as_str()).collect();
+        let clusters = clusters.into_iter().collect::<Vec<_>>().join(", ");
+        let who = match losses.len() {
+            1 => format!("cluster {clusters} deletes"),
+            _ => format!("clusters {clusters} delete"),
+        };
+        let them = if names.len() == 1 { "it" } else { "them" };
+        let how = if goes { "goes and deletes" } else { "loses and prunes" };
+        let race =
+            next.map(|(_, next)| format!(", before or after {next} has applied {them}")).unwrap_or_default();
+        let names = names.join(", ");
+        let text = format!("{who} {names}: Flux Kustomization {by} {how} {them}{race}{unless}");
+        Some(Diagnostic::warning(text).at(losses.first()?.place.clone()))
+    });
+    told.collect()
+}
+
+/// Names what a cluster deletes, with what goes along.
+fn named(loss: &Deletion) -> String {
+    let contents = if loss.id.kind == "Namespace" { " with everything that is in it" } else { "" };
+    format!("{}{contents}", loss.id)
+}
+
+/// Says what a cluster deletes, and on what that depends where Git does not say it.
+fn deletes(input: &Input<'_>, later: Later<'_>, loss: &Deletion) -> String {
+    let contents = if loss.id.kind == "Namespace" { ", with everything that is in it" } else { "" };
+    format!("a cluster deletes {loss}{contents}{}", unless(input, later, loss))
+}
+
+/// Says on what a deletion depends where Git does not say it.
+fn unless(input: &Input<'_>, later: Later<'_>, loss: &Deletion) -> String {
+    let folder = removed_outside(input.model, later, loss);
+    folder.map(|folder| format!(", if {} prunes", outside(folder))).unwrap_or_default()
 }
 
 fn removed_outside<'m>(model: &'m Model, later: Later<'_>, loss: &Deletion) -> Option<&'m RepoPath> {

@@ -36,7 +36,7 @@ pub use files::{Leftover, conflict, sync, unmerged};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders};
 pub use leave::{Left, kept, leave, told};
 pub(crate) use lone::Lone;
-pub use loss::{deletes, keeps_all};
+pub use loss::{all_deleted, keeps_all};
 pub use needed::{Needed, needed};
 pub use own::NAME as CARRIER_NAME;
 pub use point::readers;

@@ -25,6 +25,8 @@ pub struct Whole {
     real_time: BTreeSet<RepoPath>,
     /// Those that apply Flux Kustomizations, so that no split divides them.
     parents: BTreeSet<RepoPath>,
+    /// Those that need the network to be read, so that no split divides them.
+    remote: BTreeSet<RepoPath>,
     /// Those that something else needs, which does not wait.
     let_go: BTreeSet<RepoPath>,
     /// What could have been held back and is not.
@@ -84,6 +86,7 @@ impl Whole {
                     // What does not build changes nothing; what needs the network, Flux builds.
                     if error.unbuilt().is_some_and(is_remote) {
                         whole.leave_open(input, entry, cluster, all_gated(), WhyUnheld::Unreachable);
+                        whole.remote.insert(entry.path.clone());
                     }
                     let holds = holds
                         .get_or_insert_with(|| Holds::with(input.model, Some(input.spec), sides.clone()));
@@ -160,7 +163,7 @@ impl Whole {
 
     /// Tells whether nothing will ever divide a path: it gets no sides.
     pub fn stays(&self, path: &RepoPath) -> bool {
-        self.is_real_time(path) || self.parents.contains(path)
+        self.is_real_time(path) || self.parents.contains(path) || self.remote.contains(path)
     }
 
     /// Gives all that is held back.

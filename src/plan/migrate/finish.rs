@@ -76,14 +76,15 @@ pub fn clear(input: &Input<'_>, builder: &mut Builder<'_>, one: &Move<'_>) {
     }
 }
 
-/// Takes away the umbrellas that nobody uses, and those that only they used.
-pub fn clear_umbrellas(input: &Input<'_>, builder: &mut Builder<'_>) {
+/// Takes away the umbrellas among these folders that nobody uses, and those that only they used.
+pub fn clear_umbrellas(input: &Input<'_>, builder: &mut Builder<'_>, is_meant: &dyn Fn(&RepoPath) -> bool) {
     loop {
         let graph = Graph::read(builder.now());
         // What a cluster builds by a Flux Kustomization that is not in Git is not for us to take.
         let is_entry = |folder: &RepoPath| input.model.entry(folder).is_some();
         let unused = graph.iter().filter(|found| {
-            found.folder.is_within(&input.spec.folder())
+            is_meant(&found.folder)
+                && found.folder.is_within(&input.spec.folder())
                 && is_unused(&graph, found)
                 && !is_entry(&found.folder)
                 && unseen(input, &found.folder).is_none()

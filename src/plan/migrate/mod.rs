@@ -42,6 +42,7 @@ mod watcher;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) use depends::held;
+pub(super) use finish::clear_umbrellas;
 pub(super) use hindrance::hindered;
 pub(super) use take_over::{TakenOver, take_over};
 

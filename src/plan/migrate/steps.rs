@@ -82,7 +82,7 @@ pub fn steps(
     })?;
     let halt = |(cluster, problem)| Halt { cluster, wholes: BTreeSet::new(), problem };
     if active.iter().any(|one| one.stage == Stage::HandedOver) {
-        finish::clear_umbrellas(input, builder);
+        finish::clear_umbrellas(input, builder, &|_| true);
     }
     notes.extend(rewrite_waiters(input, builder, succession, rewritten).map_err(halt)?);
     notes.extend(watcher::rewrite(input, builder, succession).map_err(halt)?);

@@ -15,7 +15,7 @@ use crate::plan::split::child::Placed;
 use crate::plan::split::entry::EntrySplit;
 use crate::plan::split::newcomer::{Newcomer, newcomers};
 use crate::plan::split::refresh::way_back;
-use crate::plan::split::relocation::{self, KEEP};
+use crate::plan::split::relocation::{self, KEEP, further_side};
 use crate::plan::split::run::Run;
 use crate::repo::Kustomization;
 
@@ -33,12 +33,7 @@ pub fn split(run: &Run<'_>, builder: &mut Builder<'_>) -> Vec<EntryOutcome> {
         let mut trial = builder.clone();
         outcomes.push(match divide(input, sides, &mut trial, &own, outcome.clone()) {
             Err(problem) => outcome.refused(problem),
-            // What no cluster has, none can lose.
-            Ok(done) if live.base.is_some_and(|base| own.iter().all(|one| one.is_new_since(base))) => {
-                *builder = trial;
-                done
-            }
-            Ok(mut done) => match judged(original, &trial, whole) {
+            Ok(mut done) => match judged(original, live.base, &trial, whole) {
                 Err(problem) => outcome.refused(problem),
                 Ok(notes) => {
                     *builder = trial;
@@ -58,9 +53,14 @@ pub fn hold(original: &Input<'_>, plan: &mut Plan, outcomes: &[EntryOutcome]) {
 }
 
 /// Judges what changes sides by a step; gives what is to be known of it.
-fn judged(original: &Input<'_>, trial: &Builder<'_>, whole: &RepoPath) -> Result<Vec<String>, Problem> {
+fn judged(
+    original: &Input<'_>,
+    base: Option<&Input<'_>>,
+    trial: &Builder<'_>,
+    whole: &RepoPath,
+) -> Result<Vec<String>, Problem> {
     let mut plan = trial.finish();
-    match relocation::guard(original, &mut plan, &BTreeSet::from([whole.clone()])) {
+    match relocation::guard(original, base, &mut plan, &BTreeSet::from([whole.clone()])) {
         Ok(remarks) => Ok(remarks
             .into_iter()
             .map(|remark| match remark.help {
@@ -146,7 +146,7 @@ fn list(
         let name = &input.spec.types[position].name.value;
         return Err(Problem::new(
             format!("{} has no side of type {name} that could list a part of {}", one.whole, one.child.app),
-            "give its objects one type by a rule or an annotation\nor list it in an entry point of its own",
+            further_side(&one.whole, name),
         ));
     };
     let text = resources::add(&listing, folder).map_err(|error| Problem::list(&listing.file, &error))?;

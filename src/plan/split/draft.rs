@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
-use crate::plan::migrate::dead_end;
+use crate::plan::migrate::{clear_umbrellas, dead_end};
 use crate::plan::outcome::{EntryOutcome, Way};
 use crate::plan::problem::Problem;
 use crate::plan::split::parent::refused;
@@ -16,7 +16,7 @@ use crate::plan::split::run::Run;
 use crate::plan::split::step::Step;
 use crate::plan::split::{Selection, admission, obligations};
 use crate::plan::{Plan, Report, gate};
-use crate::repo::Snapshot;
+use crate::repo::{Snapshot, umbrella};
 
 /// What earlier rounds found of entry points.
 #[derive(Default)]
@@ -55,8 +55,11 @@ impl<'a> Run<'a> {
         for entry in self.entries() {
             let new = || EntryOutcome::of(entry);
             if entry.role == Role::Bootstrap {
-                if *self.selection == Selection::All && self.input.knows_cluster(entry) {
-                    let reason = "it applies Flux Kustomizations; windows belong to those";
+                if *self.selection == Selection::All
+                    && self.input.knows_cluster(entry)
+                    && !entry.flux.is_empty()
+                {
+                    let reason = "windows belong to the Flux Kustomizations that are applied there";
                     outcomes.push(new().untouched(reason));
                 }
                 continue;
@@ -83,6 +86,14 @@ impl<'a> Run<'a> {
             outcomes.push(outcome);
         }
         let came = admission::split(self, &mut builder);
+        if came.iter().any(|outcome| outcome.way != Way::Refused) {
+            // Sides that are live list the parts, so what stood above them goes as it does with the last step of others.
+            let original = &self.original.model.graph;
+            let is_new = |folder: &RepoPath| {
+                original.get(folder).is_none_or(|found| umbrella::original(&found.text).is_none())
+            };
+            clear_umbrellas(self.original, &mut builder, &is_new);
+        }
         self.told(&mut outcomes, &came);
         let mut plan = self.plan(&builder, &outcomes, &came);
         let all = outcomes.clone();

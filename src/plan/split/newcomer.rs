@@ -66,11 +66,6 @@ impl Newcomer<'_> {
         let (folder, side) = (&self.child.folder, &self.side.path);
         folder.is_within(side).then(|| format!("move {folder} out of {side}"))
     }
-
-    /// Tells whether Git did not list it in another state, so that no cluster has it by that.
-    pub(super) fn is_new_since(&self, base: &Input<'_>) -> bool {
-        !base.model.graph.children(&self.side.path).contains(&self.child.folder)
-    }
 }
 
 /// Tells whether a folder is a part that a split made: by the layout, or beside another of its name.

@@ -104,7 +104,7 @@ fn a_reason_that_stays_comes_before_one_that_a_step_takes_away() {
       remove that field
       wait until the cluster has applied that
       run the same command again
-    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
     let named = old.replace("name: apps", "name: ${NAME}-apps");
     let root = APPS.replace("name: apps", "name: flux-system").replace("apps/one", "clusters/one")
@@ -118,7 +118,7 @@ fn a_reason_that_stays_comes_before_one_that_a_step_takes_away() {
       write the cluster's value, in a file for each cluster where several share this one
       wait until the cluster has applied that
       go on
-    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
 }
 
@@ -139,7 +139,7 @@ fn a_patch_that_sets_the_path_is_for_no_successor() {
     apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets the path of apps. Each successor needs its own
       write the path into clusters/one/apps.yaml and take it out of the patch
       or give each cluster a Flux Kustomization in a file of its own
-    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     "); }
     }
     let files = [("clusters/one/kustomization.yaml", &*list("apps.*", "/spec/serviceAccountName"))];
@@ -179,8 +179,8 @@ fn one_of_several_folders_of_a_file_that_cannot_be_divided_is_named_as_the_reaso
     apps/two: apps/two needs the remote base `https://example.org/more.yaml`, which is not in the repository. The proof never asks the network
       copy it into the repository with `gitops-windows fetch-bases`
       or leave this entry point undivided
-    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
-    clusters/two: untouched, it applies Flux Kustomizations; windows belong to those
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    clusters/two: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
 }
 
@@ -217,8 +217,8 @@ fn a_folder_that_waits_in_some_clusters_only_is_told_with_the_others() {
         sync(input, templates, SyncOptions::default()).unwrap().changes.apply(input.snapshot)
     });
     insta::assert_snapshot!(of(synced, outcomes), @r"
-    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
-    clusters/two: untouched, it applies Flux Kustomizations; windows belong to those
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    clusters/two: untouched, windows belong to the Flux Kustomizations that are applied there
     settings: untouched, all of its objects have type rt
     shared: untouched, all of its objects have type rw. A gate suspends its whole Flux Kustomization, but not in two: `gitops-windows sync` says why
     ");
@@ -262,7 +262,7 @@ fn two_objects_that_variables_give_one_name_are_no_build() {
     insta::assert_snapshot!(of("${APP}"), @"
     apps/one: Flux Kustomization apps can't build it: `postBuild` gives two of its objects one name, Service shop/web
       give one of the two another name, or another value to its variable
-    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
     assert!(!of("${APP}-two").contains("one name"));
 }
@@ -306,6 +306,6 @@ fn what_a_real_time_one_depends_on_is_not_divided_into_gated_sides_alone() {
     apps/one: Flux Kustomization first depends on apps, which will wait for a window. It would stop at the next commit
       remove apps from its `dependsOn` in clusters/one/first.yaml
       or give it a window too
-    clusters/one: untouched, it applies Flux Kustomizations; windows belong to those
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
 }

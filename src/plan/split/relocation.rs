@@ -17,7 +17,7 @@ use crate::plan::migrate::contents::is_encrypted;
 use crate::plan::migrate::misplaced::{Misplaced, misplaced_in, standing};
 use crate::plan::migrate::{held, verify};
 use crate::plan::split::newcomer::newcomers;
-use crate::plan::{EntryOutcome, Plan, Problem, gate};
+use crate::plan::{BACK, EntryOutcome, Plan, Problem, gate};
 use crate::proof::difference::differences;
 use crate::proof::{FluxName, Obligation};
 use crate::render::{Object, Request};
@@ -33,13 +33,15 @@ const NAMED: usize = 5;
 /// Judges what a plan moves between the sides of the entry points in `moved`, and lets the proof
 /// hold their sides to the same objects together, no longer each by itself.
 ///
-/// Gives what is to be known of the moves that are safe.
+/// Gives what is to be known of the moves that are safe. What no Flux Kustomization had in `base`, the repository as the
+/// clusters are taken to have it, none can lose.
 ///
 /// # Errors
 ///
 /// When a cluster may delete an object, or would get one otherwise than before.
 pub fn guard(
     input: &Input<'_>,
+    base: Option<&Input<'_>>,
     plan: &mut Plan,
     moved: &BTreeSet<RepoPath>,
 ) -> Result<Vec<Diagnostic>, Error> {
@@ -83,9 +85,16 @@ pub fn guard(
     let at_source = |cluster: &str, one: &GateTarget| {
         input.model.closings.running(cluster, one).is_some_and(|job| job.held.is_some())
     };
-    let found = deletions(&old, &new).into_iter().filter(|deletion| !free.contains(&deletion.built));
-    let found: Vec<Deletion> = found.collect();
-    let mut direct: Vec<Diagnostic> = moves_of_kept(&old, &new)
+    let (mut found, mut kept) = (deletions(&old, &new), moves_of_kept(&old, &new));
+    found.retain(|deletion| !free.contains(&deletion.built));
+    if let Some(base) = base.filter(|_| !found.is_empty() || !kept.is_empty()) {
+        let had = inventories(base.model, base.snapshot, base.renderer);
+        // Of what Git does not show it says nothing either.
+        let may_have = |one: &Deletion| one.namespace.is_empty() || one.is_of(&had);
+        found.retain(may_have);
+        kept.retain(may_have);
+    }
+    let mut direct: Vec<Diagnostic> = kept
         .into_iter()
         .filter(|one| is_held(&one.cluster, &GateTarget::new(input, &one.namespace, &one.kustomization)))
         .map(|one| kept_from_an_opening_on(&one))
@@ -277,6 +286,13 @@ fn together(plan: &mut Plan, sides: &[RepoPath]) {
     }
 }
 
+/// Says how an entry point whose sides are live gets a side for a further type.
+pub fn further_side(whole: &RepoPath, name: &str) -> String {
+    format!(
+        "give its objects a type with a side, by a rule or an annotation\nor go back to give {whole} a side for `{name}`:\n{BACK}\nrun `gitops-windows join --all`\nrun `gitops-windows split --all`\nrun `gitops-windows migrate`, step by step, as at first"
+    )
+}
+
 /// Refuses every entry point of which an object lies on the side of another type than the rules say,
 /// with the way on.
 pub fn misplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
@@ -302,7 +318,10 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
         input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some());
     let (here, there) = (name(first.side), name(first.rule));
     let newcomer = newcomers(input, all).into_iter().find(|one| one.whole == *whole);
-    let help = if let Some(newcomer) = newcomer {
+    let lacks_side = |one: &&Misplaced| is_live && !all.has(&input.model.graph, whole, one.rule);
+    let help = if let Some(lacking) = found.iter().find(lacks_side) {
+        further_side(whole, name(lacking.rule))
+    } else if let Some(newcomer) = newcomer {
         newcomer.help()
     } else if !is_live {
         let what = if is_whole { "--all" } else { "app NAME" };

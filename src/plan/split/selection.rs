@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Child, Input, Role, app_names, children, shared};
+use crate::delivery::{Child, Input, Role, app_names, children, shared, whole_app};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -76,7 +76,11 @@ fn is_app(input: &Input<'_>, name: &str) -> bool {
     input.model.all_entries().iter().any(|entry| {
         let kustomization = input.model.graph.get(&entry.path);
         let apps = kustomization.map(|found| children(input.model, entry, found).0);
-        apps.unwrap_or_default().iter().any(|child| child.is_named(name))
+        let is_it = |child: &Child| {
+            let whole = || whole_app(input.spec, &child.folder, &entry.cluster);
+            child.is_named(name) || whole().is_some_and(|whole| whole == name)
+        };
+        apps.unwrap_or_default().iter().any(is_it)
             || (entry.role == Role::Apps
                 && (entry.path.name() == Some(name) || input.model.name_of(entry) == name))
     })

@@ -141,6 +141,9 @@ fn message(
             end(old),
             kept()
         ),
+        What::Gone(at) if is_freeze && is_endless(at) => {
+            format!("{title} goes: it {verb} {types} no more from {} on", from(at))
+        }
         What::Gone(at) => {
             format!("{title} goes: it {verb} {types} no more from {} until {}", from(at), end(at))
         }

@@ -47,7 +47,7 @@ fn whatever_came_last_counts_of_a_gate_and_what_it_closes() {
     let closed = told(&base, "", late);
     insta::assert_snapshot!(closed, @"Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:02:00Z, first closing -; -");
     let open = told(&base, "clusters/one/gate/close.yaml", late);
-    insta::assert_snapshot!(open, @"Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing 2026-11-29T01:00:00Z; it has never been closed here: it or its gate came after the last closing");
+    insta::assert_snapshot!(open, @"Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing 2026-11-29T01:00:00Z; no closing has come since the gate or its Flux Kustomization was added");
     assert_eq!(told(&base, "clusters/one/apps.yaml", late), open);
     // The job that opens closes nothing, and other files tell nothing.
     for file in ["clusters/one/gate/open.yaml", DEPLOYMENT] {
@@ -105,7 +105,7 @@ fn each_gate_of_a_cluster_has_begun_by_itself() {
     let changed = with(&with_image(&more), &[("more/a.yaml", "k: v", "k: w")]);
     insta::assert_snapshot!(landings(&compared_since(NOW, &more, &changed, &late)), @r"
     Deployment/web window: 2026-11-28T21:00:00Z to 2026-11-28T21:02:00Z, first closing -; -
-    ConfigMap/a window: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing 2026-11-29T01:00:00Z; it has never been closed here: it or its gate came after the last closing
+    ConfigMap/a window: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing 2026-11-29T01:00:00Z; no closing has come since the gate or its Flux Kustomization was added
     ");
 }
 
@@ -142,7 +142,7 @@ fn a_gate_that_comes_with_the_change_has_closed_nothing() {
     };
     insta::assert_snapshot!(landings(&compared_since(NOW, &base, &with_image(&files()), &known)), @r"
     CronJob/close at-once: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing -; -
-    Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing 2026-11-29T01:00:00Z; it has never been closed here: it or its gate came after the last closing
+    Deployment/web window: 2026-11-23T12:00:00Z to 2026-11-23T12:02:03Z, first closing 2026-11-29T01:00:00Z; no closing has come since the gate or its Flux Kustomization was added
     ");
 }
 

@@ -22,7 +22,6 @@ pub use table::{extend, look};
 pub use text::{freezes_text, overrides_text};
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
@@ -44,13 +43,13 @@ fn needed_table<'a>(spec: &'a Spec, now: Timestamp, what: &str) -> Result<&'a Ta
 }
 
 /// Returns the last day of a table that somebody asks for now: the end of next year.
-fn last_day(now: Timestamp) -> String {
-    format!("{}-12-31", now.to_zoned(TimeZone::UTC).year() + 1)
+fn last_day(spec: &Spec, now: Timestamp) -> String {
+    format!("{}-12-31", now.to_zoned(spec.told_zone()).year() + 1)
 }
 
 /// Says in steps how the gate of a spec gets a table.
 pub fn table_steps(spec: &Spec, now: Timestamp) -> String {
-    let (path, day) = (&spec.path, last_day(now));
+    let (path, day) = (&spec.path, last_day(spec, now));
     let zone = match lacks_zone(spec) {
         true => format!("add `timeZone`, such as `Europe/Berlin`, at the top of {path}\n"),
         false => String::new(),

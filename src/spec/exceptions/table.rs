@@ -23,7 +23,7 @@ pub fn look(spec: &Spec, text: &str, every: &str, now: Timestamp) -> Result<(Str
         editor.set_scalar(&path("every"), every)?;
         match spec.gate.table {
             Some(_) => Ok(()),
-            None => editor.set_scalar(&path("through"), last_day(now)),
+            None => editor.set_scalar(&path("through"), last_day(spec, now)),
         }
     })
 }

@@ -29,13 +29,13 @@ impl Zone {
         if let Some(zone) = known.and_then(|name| zone::parse(name).ok()) {
             return Ok(Zone { zone, written: None });
         }
+        if let Some(zone) = spec.zone_of_windows() {
+            let written = zone.iana_name().map(ToOwned::to_owned);
+            return Ok(Zone { zone, written });
+        }
         let said = |text: &str| Said::spoken(text, Timestamp::UNIX_EPOCH, &TimeZone::UTC);
         let is_on_a_clock = |text: &&str| !matches!(said(text), Some(Said::Instant(_)));
         if let Some(text) = given.iter().flatten().copied().find(is_on_a_clock) {
-            if let Some(zone) = spec.zone_of_windows() {
-                let written = zone.iana_name().map(ToOwned::to_owned);
-                return Ok(Zone { zone, written });
-            }
             let message = format!("`{text}` has no time zone");
             return Err(usage(message, "add --time-zone, for example `--time-zone Europe/Berlin`"));
         }

@@ -86,15 +86,12 @@ impl Spec {
 
     /// Returns the zone of days and times that name none; `None` where the spec has none.
     pub fn zone(&self) -> Option<TimeZone> {
-        zone::parse(self.time_zone.as_ref()?).ok()
+        zone_of(self.time_zone.as_ref())
     }
 
     /// Returns the zone that every window names itself; `None` where they name several, or one none.
     pub fn zone_of_windows(&self) -> Option<TimeZone> {
-        let mut names =
-            self.windows.values().map(|window| window.value.time_zone.as_ref().map(|name| &name.value));
-        let first = names.next()??;
-        if names.all(|name| name == Some(first)) { zone::parse(first).ok() } else { None }
+        zone_of_all(self.windows.values())
     }
 
     /// Returns the zone in which instants are told that are no window's: that of the spec, or else of its windows, or UTC.
@@ -290,4 +287,18 @@ pub struct Cluster {
     pub windows: IndexMap<String, Placed<Vec<WindowUse>>>,
     /// Whether the cluster's CronJobs run; `None` where [`GateDef::enabled`] decides.
     pub enabled: Option<bool>,
+}
+
+/// Returns the zone of a name, if it has one.
+pub(in crate::spec) fn zone_of(name: Option<&Placed<String>>) -> Option<TimeZone> {
+    zone::parse(name?).ok()
+}
+
+/// Returns the zone that all of these windows name; `None` where they name several, or one none.
+pub(in crate::spec) fn zone_of_all<'w>(
+    windows: impl Iterator<Item = &'w Placed<WindowDef>>,
+) -> Option<TimeZone> {
+    let mut names = windows.map(|window| window.value.time_zone.as_ref().map(|name| &name.value));
+    let first = names.next()??;
+    if names.all(|name| name == Some(first)) { zone::parse(first).ok() } else { None }
 }

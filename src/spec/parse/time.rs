@@ -165,18 +165,17 @@ impl Parser<'_> {
         self.between(&from?, &to?, &zone)
     }
 
-    /// Reads the zone of days and times: their own, or that of the spec.
+    /// Reads the zone of days and times: their own, that of the spec, or that of all windows.
     fn zone_of(&mut self, fields: &Fields<'_>, home: &Node) -> Option<TimeZone> {
         let own = fields.get("timeZone");
-        let name = if own.is_some() { self.reader.field_text(own) } else { self.time_zone.clone() };
-        match name.as_ref().map(check_time::time_zone) {
-            Some(Ok(zone)) => Some(zone),
-            Some(Err(error)) if own.is_some() => {
-                self.reader.diagnostics.push(*error);
-                None
-            }
-            _ if own.is_some() || self.zone_refused => None,
-            _ => {
+        if own.is_some() {
+            let zone = check_time::time_zone(&self.reader.field_text(own)?);
+            return zone.map_err(|error| self.reader.diagnostics.push(*error)).ok();
+        }
+        match &self.day_zone {
+            Some(zone) => Some(zone.clone()),
+            None if self.zone_refused => None,
+            None => {
                 let error = Diagnostic::error("the days and times here have no time zone");
                 let place = self.reader.place(&home.span);
                 let help = "add `timeZone`, here or at the top, for example `Europe/Berlin`";
@@ -233,8 +232,7 @@ impl Parser<'_> {
         if !days.is_empty() || self.zone_refused {
             return None;
         }
-        let zone = self.time_zone.as_ref().and_then(|zone| check_time::time_zone(zone).ok());
-        let zone = zone.unwrap_or(TimeZone::UTC);
+        let zone = self.day_zone.clone().unwrap_or(TimeZone::UTC);
         let bounds = match &from {
             Some(from) => self.between(from, &through, &zone)?,
             None => {

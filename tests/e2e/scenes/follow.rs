@@ -17,10 +17,7 @@ const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/nginx/deployments/nginx";
 /// Writes a gate that follows into the spec, with a window of some minutes by an override.
 pub fn follow(fleet: &Fleet, given: Option<&Window>) {
     let last = Timestamp::now().to_zoned(TimeZone::UTC).checked_add(300.days()).unwrap();
-    let gate = format!(
-        "timeZone: {ZONE}\ngate:\n  mechanism: follow\n  every: 1m\n  through: {}\n",
-        last.strftime("%Y-%m-%d")
-    );
+    let gate = format!("gate:\n  mechanism: follow\n  every: 1m\n  through: {}\n", last.strftime("%Y-%m-%d"));
     fleet.tree.replace("windows.yaml", "gate:\n", &gate);
     given.into_iter().for_each(|given| open(fleet, given));
 }
