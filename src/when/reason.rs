@@ -53,7 +53,7 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 19] = [
+    pub const ALL: [Reason; 20] = [
         Reason::RealTime,
         Reason::Dependency,
         Reason::Window,
