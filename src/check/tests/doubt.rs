@@ -22,14 +22,17 @@ fn below() -> Files {
         own("name: infra").replace("name: infra", &format!("name: {name}")).replace("edge/infra", path)
     };
     let db = like("db", "edge/db");
-    // What is perhaps not there needs it, and lands at once.
-    let rt = own("apps-rt").replace("spec:\n", "spec:\n  dependsOn: [{ name: db }]\n");
-    let service = "apiVersion: v1\nkind: Service\nmetadata: { name: db, namespace: shop }\n";
+    // What is perhaps not there needs it.
+    let web = like("web", "edge/web").replace("spec:\n", "spec:\n  dependsOn: [{ name: db }]\n");
+    let service = |name: &str| {
+        format!("apiVersion: v1\nkind: Service\nmetadata: {{ name: {name}, namespace: shop }}\n")
+    };
     let more = [
         ("clusters/edge/flux.yaml", own("name: infra") + &db),
         (ABOVE, like("above", "edge-above")),
-        ("clusters/edge-above/apps.yaml", rt + &own("apps-rw")),
-        ("clusters/edge/db/service.yaml", service.to_owned()),
+        ("clusters/edge-above/apps.yaml", own("apps-rt") + &own("apps-rw") + &web),
+        ("clusters/edge/db/service.yaml", service("db")),
+        ("clusters/edge/web/service.yaml", service("other")),
     ];
     files.extend(more.map(|(path, text)| (path.to_owned(), text)));
     files
@@ -92,7 +95,7 @@ fn a_new_gate_leaves_out_what_only_a_suspended_one_brings() {
     resumed.insert(path, crate::repo::File::new(text.into_bytes()));
     assert!(of("GW047", &found(&resumed)).contains("close-reconciliation-window"));
     let job_of = job(&synced(&resumed).0);
-    assert!(job_of.contains("\"apps-rw\"") && !job_of.contains("\"db\""), "{job_of}");
+    assert!(["apps-rw", "db", "web"].iter().all(|name| job_of.contains(name)), "{job_of}");
 }
 
 #[test]
@@ -101,7 +104,9 @@ fn a_gate_that_stands_keeps_what_it_names_and_is_told_to_fail() {
     assert!(job(&gated).contains("apps-rw"));
     let mut off = gated.clone();
     let path = crate::path::RepoPath::parse(&format!("p000/{ABOVE}")).unwrap();
-    off.insert(path, crate::repo::File::new(suspended(below())[ABOVE].clone().into_bytes()));
+    let text = off.file(&path).unwrap().text().unwrap();
+    let text = text.replace("  prune: true\n", "  prune: true\n  suspend: true\n");
+    off.insert(path, crate::repo::File::new(text.into_bytes()));
     let (after, remarks) = synced(&off);
     assert_eq!(job(&after), job(&off));
     assert!(!remarks.iter().any(|one| one.message.contains("leaves out")), "{remarks:?}");

@@ -188,12 +188,14 @@ impl Whole {
         self.unheld.extend(own.map(of));
     }
 
+    /// Tells whether a gate only leaves out a Flux Kustomization since it is perhaps not there: it lets go of nothing that is.
+    fn is_perhaps_gated(&self, input: &Input<'_>, flux: &FluxKustomization) -> bool {
+        flux.path.as_ref().is_some_and(|path| self.entries.contains_key(path))
+            && matches!(input.model.doubt(flux), Some(Doubt::Suspended(_)))
+    }
+
     fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str, carrier: Option<&RepoPath>) {
-        // What is perhaps not there lets go of nothing that is: if it is there, it waits too.
-        let is_there =
-            |flux: &&FluxKustomization| !matches!(input.model.doubt(flux), Some(Doubt::Suspended(_)));
-        let of_cluster = input.model.flux_of_cluster(cluster).filter(is_there);
-        let mut of_cluster: Vec<&FluxKustomization> = of_cluster.collect();
+        let mut of_cluster: Vec<&FluxKustomization> = input.model.flux_of_cluster(cluster).collect();
         if !input.spec.gate.mechanism.stops_dependants() {
             of_cluster = upstream(input, of_cluster, carrier);
         }
@@ -208,7 +210,8 @@ impl Whole {
         loop {
             let held = self.all();
             let found = of_cluster.iter().find_map(|flux| {
-                if held.contains(&GateTarget::of(input, flux)) || gated_side(flux) {
+                let is_own = || held.contains(&GateTarget::of(input, flux));
+                if is_own() || gated_side(flux) || self.is_perhaps_gated(input, flux) {
                     return None;
                 }
                 Some((*flux, waits_for_held(input, flux, &held)?))
