@@ -2,7 +2,7 @@
 
 use jiff::{Span, Timestamp};
 
-use crate::delivery::begun::{States, closer};
+use crate::delivery::begun::{States, begun, closer};
 use crate::delivery::{History, Model, Waiting};
 use crate::repo::Appeared;
 
@@ -55,7 +55,12 @@ fn is_left(past: &States<'_>, waiting: &Waiting<'_>, since: Timestamp, at: Times
     let Appeared::At(came) = past.states[first].since else { return false };
     let is_closed = || {
         let older = model(before)?;
-        Some(!older.closings.schedule(cluster, target)?.times(came).open)
+        let schedule = older.closings.schedule(cluster, target)?;
+        let own = [Waiting { cluster, target: target.clone(), schedule: &schedule }];
+        // The pair may never have closed it.
+        let mut unclosed = begun(&older, &own, came, past.history).into_iter().flatten();
+        let is_unclosed = unclosed.any(|begun| begun.assumed().is_none());
+        Some(!schedule.times(came).open && !is_unclosed)
     };
     (since..=at).contains(&came) && is_closed() == Some(true)
 }

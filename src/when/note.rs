@@ -75,7 +75,7 @@ const KINDS: [Kind; 40] = [
         "gate-changing",
         |line| line.changes.is_some(),
         "a commit changes the open times of the gate. Until the cluster has it, the times before count",
-        "`gitops-windows stop --without-git` prints the command that closes at once",
+        "`gitops-windows stop --without-git` prints what closes at once, `gitops-windows override open` what opens",
     ),
     (
         "left-suspended",

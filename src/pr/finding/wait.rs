@@ -96,9 +96,7 @@ fn finding(clock: &Clock<'_>, cluster: &str, turn: Turn, namespace: &str, names:
         }
         Turn::Unheld(hold) => {
             let what = format!("for {hold} {UNHELD} {them}: all lands that waited at the held source");
-            let help = format!(
-                "merge it while the window is open; or suspend {them} first, where Git has no `suspend` of {them}, and resume {them} in the window"
-            );
+            let help = format!("merge it while the window is open, or suspend {them} until then");
             (Topic::OutsideWindow, what, help)
         }
         Turn::Held(hold, first) => {
