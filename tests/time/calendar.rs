@@ -280,7 +280,8 @@ fn a_page_tells_freezes_in_the_time_of_the_cluster() {
     };
     let spec = SPEC.replace("edge-01: {}", "edge-01: { labels: { region: eu } }") + EXCEPTIONS;
     let page = of(&spec);
-    let own = "<td>frozen Tue 2026-11-24 12:00 – Wed 2026-11-25 00:00 Europe/Berlin (peak: peak, &lt;b&gt;)</td>";
+    let own =
+        "<td>frozen Tue 2026-11-24 12:00 – Wed 2026-11-25 00:00 Europe/Berlin (peak: peak, &lt;b&gt;)</td>";
     assert!(page.contains(own), "{page}");
     let page = of(&spec.replace("to: 2026-11-24,", "to: 2199-12-31,"));
     assert!(page.contains("</time> – until it is removed</td>") && !page.contains("2199-12-31 "), "{page}");
