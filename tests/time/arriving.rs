@@ -52,7 +52,7 @@ fn what_a_stop_closes_is_open_until_its_gate_has_it() {
     repository.commit("2026-11-21T11:59:00Z");
     let change = repository.stdout(&["pr", "--base", "HEAD~1"]);
     assert!(
-        change.contains("while its window is open") && change.contains("a commit closes its gate"),
+        change.contains("At once or from Thu 2026-12-24") && change.contains("a commit closes its gate"),
         "{change}"
     );
 }
