@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::fleet::{Fleet, JOBS, KUSTOMIZATIONS, SOURCES};
 use crate::landing::{predict, record, told};
 use crate::wait::{WORK, holds, until};
-use crate::window::{Window, ZONE};
+use crate::window::Window;
 
 const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/nginx/deployments/nginx";
 

@@ -10,7 +10,7 @@ use crate::cluster::Cluster;
 use crate::fleet::{Fleet, KUSTOMIZATIONS};
 use crate::landing::{predict, record, told};
 use crate::wait::{WORK, holds, until};
-use crate::window::{Window, ZONE};
+use crate::window::Window;
 
 pub fn utc(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%MZ").to_string()
