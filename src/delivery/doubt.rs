@@ -1,8 +1,9 @@
 //! What keeps it open whether a cluster has a Flux Kustomization that Git would bring to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::delivery::stuck::{Id, id};
 use crate::delivery::withheld::DEEPEST;
 use crate::delivery::{Cluster, Model, Reached};
 use crate::render::RenderError;
@@ -97,7 +98,10 @@ impl Cluster {
             let mut way = std::iter::successors(above(&position), above).take(DEEPEST);
             way.find_map(|above| own[above].clone())
         };
-        let open = (0..all.len()).filter(|position| !is_sure[*position]);
+        // Two files may fight over one name: the cluster has what either brings.
+        let sure: BTreeSet<Id<'_>> =
+            (0..all.len()).filter(|position| is_sure[*position]).map(|position| id(&all[position])).collect();
+        let open = (0..all.len()).filter(|position| !sure.contains(&id(&all[*position])));
         open.filter_map(|position| Some((position, doubt(position)?))).collect()
     }
 }
@@ -182,6 +186,10 @@ resources:
             ]
         );
         files.remove(2);
+        // Another file of the same name stands where something brings it.
+        files.push(("clusters/prod/below.yaml", below.as_str()));
+        assert!(told(&files).iter().all(|told| told.ends_with(": there")), "{:?}", told(&files));
+        files.pop();
         let of_deep = "deep: perhaps not in the cluster: Git suspends above, which brings it";
         assert_eq!(told(&files).last().map(String::as_str), Some(of_deep));
     }

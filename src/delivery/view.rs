@@ -99,13 +99,11 @@ impl View {
         let generates = |list: &&Kustomization| generated(list).any(|name| names.contains(name));
         let generating: BTreeSet<RepoPath> =
             graph.iter().filter(generates).map(|list| list.folder.clone()).collect();
-        // Where not even the lines of a list show what it builds on, that may be all below it.
-        let is_blank = |folder: &&RepoPath| {
-            let is_broken = graph.broken(folder).is_some() && graph.builds_on(folder).next().is_none();
-            is_broken && below(&files, folder).next().is_some()
-        };
-        let blank: BTreeSet<RepoPath> = graph.folders().filter(is_blank).cloned().collect();
-        let mut folders = &generating | &blank;
+        // What a list that can't be read builds on may be all below it, whatever its lines show.
+        let is_broken =
+            |folder: &&RepoPath| graph.broken(folder).is_some() && below(&files, folder).next().is_some();
+        let broken: BTreeSet<RepoPath> = graph.folders().filter(is_broken).cloned().collect();
+        let mut folders = &generating | &broken;
         queue.extend(folders.iter().cloned());
         while let Some(next) = queue.pop() {
             for folder in graph.referrers(&next) {

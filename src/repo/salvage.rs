@@ -7,7 +7,7 @@ use crate::repo::kustomization::{Target, target};
 const FIELDS: [&str; 3] = ["resources", "bases", "components"];
 
 /// Returns the paths that the file of a folder lists, whatever keeps it from being read: marks of a merge conflict, a key that
-/// stands twice, a line that is half written.
+/// stands twice, a line that is half written; none where its lines do not show all of them.
 ///
 /// A cluster got what it has from a commit in which the file was whole.
 pub(super) fn salvaged(folder: &RepoPath, text: &str) -> Vec<RepoPath> {
@@ -29,10 +29,14 @@ pub(super) fn salvaged(folder: &RepoPath, text: &str) -> Vec<RepoPath> {
             }
             Some(_) => {}
             None => {
-                let key = line.split_once(':').map(|(key, _)| key);
-                let key = key.filter(|key| key.starts_with(|first: char| first.is_ascii_alphabetic()));
-                if let Some(key) = key {
+                let pair = line.split_once(':');
+                let pair = pair.filter(|(key, _)| key.starts_with(|first: char| first.is_ascii_alphabetic()));
+                if let Some((key, value)) = pair {
                     is_listing = FIELDS.iter().any(|field| field.eq_ignore_ascii_case(key.trim()));
+                    // What stands behind the key is no list of lines, so these do not show all.
+                    if is_listing && !value.trim().is_empty() && !value.trim().starts_with('#') {
+                        return Vec::new();
+                    }
                 }
             }
         }
@@ -69,5 +73,6 @@ patches:
         let folder = RepoPath::parse("apps/x").unwrap();
         let found: Vec<String> = salvaged(&folder, text).iter().map(ToString::to_string).collect();
         assert_eq!(found, ["apps/x/a.yaml", "apps/b", "apps/x/d"]);
+        assert!(salvaged(&folder, &format!("bases: [ g ]\n{text}")).is_empty());
     }
 }

@@ -152,7 +152,7 @@ impl Parser<'_> {
         let rules = self.rules(&fields, &types);
         let [clusters, ungated] = self.clusters(fields.get("clusters"));
         let windows = self.windows(fields.get("windows"));
-        self.day_zone = zone_of(self.time_zone.as_ref()).or_else(|| zone_of_all(windows.values()));
+        self.day_zone = zone_of(self.time_zone.as_ref()).or_else(|| zone_of_all(&windows, &clusters));
         Spec {
             path: self.reader.file().path,
             time_zone: self.time_zone.clone(),

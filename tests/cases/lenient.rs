@@ -42,7 +42,7 @@ fn a_field_that_kustomize_does_not_know_is_divided_with_the_rest() {
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
     edge
       apps/edge  split
-        why: web: moved apart, every object stays the same
+        why: web: plain, moved apart, every object stays the same
         api: plain, moved apart, every object stays the same
     Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
     ");

@@ -263,7 +263,7 @@ fn what_a_change_deletes_is_told_with_who_deletes_it() {
     gone.insert("clusters/edge/apps.yaml".to_owned(), rest.join("---\n"));
     let said = deleted(&before, &gone);
     assert!(
-        matches!(&said[..], [one] if one.contains("apps-rw leaves Git, which deletes 2 objects that it applied")),
+        matches!(&said[..], [one] if one.contains("apps-rw leaves Git. If the window of CronJob `close` is open then, that deletes 2 objects")),
         "{said:?}"
     );
     // Told to keep them one commit earlier, it keeps them.

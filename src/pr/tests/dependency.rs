@@ -110,7 +110,7 @@ fn what_is_frozen_itself_says_so() {
         ],
     );
     let lands = lands(NOW, &base, &base, "web");
-    assert_eq!(lands.reason.as_deref(), Some("held by freeze without end (INC-2)"), "{lands:#?}");
+    assert_eq!(lands.reason.as_deref(), Some("held by freeze without end (stop: INC-2)"), "{lands:#?}");
 }
 
 const ON_CORE: &str = "  dependsOn: [{ name: core-rw }]\n";

@@ -91,7 +91,7 @@ impl Spec {
 
     /// Returns the zone that every window names itself; `None` where they name several, or one none.
     pub fn zone_of_windows(&self) -> Option<TimeZone> {
-        zone_of_all(self.windows.values())
+        zone_of_all(&self.windows, &self.clusters)
     }
 
     /// Returns the zone in which instants are told that are no window's: that of the spec, or else of its windows, or UTC.
@@ -294,11 +294,18 @@ pub(in crate::spec) fn zone_of(name: Option<&Placed<String>>) -> Option<TimeZone
     zone::parse(name?).ok()
 }
 
-/// Returns the zone that all of these windows name; `None` where they name several, or one none.
-pub(in crate::spec) fn zone_of_all<'w>(
-    windows: impl Iterator<Item = &'w Placed<WindowDef>>,
+/// Returns the zone that all windows name, also those that clusters have in place; `None` where they name several, or one none.
+pub(in crate::spec) fn zone_of_all(
+    windows: &IndexMap<String, Placed<WindowDef>>,
+    clusters: &IndexMap<String, Cluster>,
 ) -> Option<TimeZone> {
-    let mut names = windows.map(|window| window.value.time_zone.as_ref().map(|name| &name.value));
+    let uses = clusters.values().flat_map(|cluster| cluster.windows.values()).flat_map(|uses| &uses.value);
+    let inline = uses.filter_map(|one| match one {
+        WindowUse::Inline(window) => Some(window.as_ref()),
+        WindowUse::Named(_) => None,
+    });
+    let all = windows.values().chain(inline);
+    let mut names = all.map(|window| window.value.time_zone.as_ref().map(|name| &name.value));
     let first = names.next()??;
     if names.all(|name| name == Some(first)) { zone::parse(first).ok() } else { None }
 }
