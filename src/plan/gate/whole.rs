@@ -126,8 +126,7 @@ impl Whole {
                     whole.left.push(unheld("no gate", &format!(" of cluster {cluster}"), &outside));
                     continue;
                 }
-                let jobs = standing.get(only).map_or(&[][..], Vec::as_slice);
-                let own = held_of(input, entry, cluster, jobs);
+                let own = held_of(input, entry, cluster, standing.all);
                 whole.entries.insert(entry.path.clone(), (*only, own));
             }
         }
@@ -384,10 +383,10 @@ pub(super) fn targets(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> B
 }
 
 /// As [`targets`], of those that a gate with these jobs does not leave out.
-fn held_of(input: &Input<'_>, entry: &EntryPoint, cluster: &str, jobs: &[&BuiltJob]) -> BTreeSet<GateTarget> {
+fn held_of(input: &Input<'_>, entry: &EntryPoint, cluster: &str, jobs: &[BuiltJob]) -> BTreeSet<GateTarget> {
     let mut held = targets(input, entry, cluster);
     let own = input.model.flux_in(entry, cluster);
-    for left in own.filter(|flux| left_out::is_left_out(input, flux, jobs.iter().copied())) {
+    for left in own.filter(|flux| left_out::is_left_out(input, flux, jobs)) {
         held.remove(&GateTarget::of(input, left));
     }
     held
