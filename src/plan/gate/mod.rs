@@ -8,6 +8,7 @@ mod adopted;
 mod alerts;
 mod by_hand;
 mod carrier;
+mod elsewhere;
 mod files;
 mod folders;
 mod held;
@@ -308,6 +309,7 @@ fn targets_of(
         }
         planned.insert(place.ok_or_else(|| no_name(&name, Place::file(path.clone())))?);
     }
+    standing.extend(whole.elsewhere.get(&change_type).into_iter().flatten().cloned());
     let (names, exist) = match (standing.is_empty(), planned.is_empty()) {
         (false, _) => (standing, true),
         (true, false) => (planned, !managed),

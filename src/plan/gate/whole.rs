@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::mechanism::{GateTarget, Unheld, WhyUnheld};
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
+use crate::plan::gate::elsewhere::{self, Kept};
 use crate::plan::gate::mixed::{self, Standing};
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::unbuilt::BROKEN;
@@ -29,6 +30,8 @@ pub struct Whole {
     remote: BTreeSet<RepoPath>,
     /// Those that something else needs, which does not wait.
     let_go: BTreeSet<RepoPath>,
+    /// What reads another revision of this repository, by the position of the type.
+    pub elsewhere: Kept,
     /// What could have been held back and is not.
     pub left: Vec<Diagnostic>,
     /// What is held back although objects of another type are in it.
@@ -131,6 +134,9 @@ impl Whole {
             }
         }
         whole.left.extend(left_out::notes(input, sides, &whole.entries, cluster, standing));
+        let (kept, told) = elsewhere::kept(input, cluster, standing);
+        whole.elsewhere = kept;
+        whole.left.extend(told);
         whole.leave_needed(input, sides, cluster, carrier);
         whole
     }
