@@ -126,7 +126,7 @@ pub use release::Release;
 pub use root::{Reason, Root};
 pub use scope::Scopes;
 pub use secure_join::secure_join;
-pub use sides::{Sides, shared, side};
+pub use sides::{Sides, by_place, shared, side};
 pub use source::{SourceId, bare_url};
 pub use sources::{Source, Sources};
 pub use stuck::Stuck;

@@ -86,6 +86,19 @@ pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> 
     root.join(&expand_folder(&spec.layout.entry_point, &entry.relative_to(&root), &values)?).ok()
 }
 
+/// Returns the entry point of which a folder is a side by its place alone, with the position of the type.
+pub fn by_place(spec: &Spec, folder: &RepoPath, cluster: &str) -> Option<(RepoPath, usize)> {
+    let (root, mut types) = (spec.folder(), spec.types.iter().enumerate());
+    let path = folder.relative_to(&root);
+    types.find_map(|(position, change_type)| {
+        let values = [("type", change_type.name.value.as_str()), ("cluster", cluster)];
+        let first = || root.join(&folder_of(&spec.layout.entry_point, &path, &values)?).ok();
+        let is_it = |whole: &RepoPath| side(spec, whole, cluster, &change_type.name).as_ref() == Some(folder);
+        let mut above = folder.ancestors().take_while(|path| !path.is_top());
+        Some((above.find(is_it).or_else(|| first().filter(is_it))?, position))
+    })
+}
+
 /// Gives the folder that all sides of an entry point build where they are projections.
 pub fn shared(spec: &Spec, entry: &RepoPath, cluster: &str) -> Option<RepoPath> {
     side(spec, entry, cluster, "all")

@@ -40,7 +40,7 @@ const GATE_LEFT: &str = "gate-left";
 /// A cluster that windows.yaml wants no gate for. Where one is left, that is what counts.
 const NO_GATE_WANTED: &str = "no-gate-wanted";
 
-const KINDS: [Kind; 40] = [
+const KINDS: [Kind; 41] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -237,6 +237,12 @@ const KINDS: [Kind; 40] = [
         |line| line.part == Part::Support && line.undivided == Some(Undivided::Root),
         "only a root applies objects of this repository. A gate would stop the whole cluster, so they land at once",
         OBJECTS_OUT_OF_ROOT,
+    ),
+    (
+        "other-revision",
+        |line| line.undivided == Some(Undivided::Elsewhere),
+        "an entry point is read at another revision of this repository. A commit reaches it once it is there",
+        "`gitops-windows clusters` names that revision",
     ),
     (
         "not-in-spec",

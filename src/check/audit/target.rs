@@ -95,11 +95,11 @@ fn kept_out(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
         }
     }
     let folder = subject.spec.and_then(|spec| spec.gate_folder(&job.cluster.name).ok());
-    let list = folder.and_then(|folder| Some(subject.model.graph.get(&folder)?.file.clone()));
-    let remedy = list.map_or_else(
-        || "take it out of the command".to_owned(),
-        |list| format!("remove {list} and run `gitops-windows sync`, which writes it without"),
-    );
+    // The gate as a whole stays: it says too what else it goes on holding.
+    let remedy = match folder.is_some_and(|folder| subject.model.graph.has(&folder)) {
+        true => "take it out of the command of each CronJob, then run `gitops-windows sync`",
+        false => "take it out of the command",
+    };
     let told = |(above, (place, names)): (&str, (Place, BTreeSet<&str>))| {
         let (names, verb) = (names.into_iter().collect::<Vec<_>>().join(", "), job.action.verb());
         UNKNOWN_TARGET

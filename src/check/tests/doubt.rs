@@ -14,7 +14,7 @@ use crate::template::Templates;
 const ABOVE: &str = "clusters/edge/above.yaml";
 
 /// A cluster that gets both sides by `above`, and beside these what waits as a whole.
-fn below() -> Files {
+pub fn below() -> Files {
     let mut files = files();
     let all = files.remove("clusters/edge/flux.yaml").unwrap();
     let own = |name: &str| all.split_inclusive("---\n").find(|one| one.contains(name)).unwrap().to_owned();
@@ -38,15 +38,20 @@ fn below() -> Files {
     files
 }
 
-fn suspended(mut files: Files) -> Files {
+pub fn suspended(mut files: Files) -> Files {
     let above = files.get_mut(ABOVE).unwrap();
     *above = above.replace("  prune: true\n", "  prune: true\n  suspend: true\n");
     files
 }
 
 /// Brings the gates up to date, and returns the tree with what is said of it.
-fn synced(snapshot: &Snapshot) -> (Snapshot, Vec<Diagnostic>) {
-    let (plan, remarks) = with(snapshot, &spec(SPEC), |input| {
+pub fn synced(snapshot: &Snapshot) -> (Snapshot, Vec<Diagnostic>) {
+    synced_as(SPEC, snapshot)
+}
+
+/// As [`synced`], by this spec.
+pub fn synced_as(text: &str, snapshot: &Snapshot) -> (Snapshot, Vec<Diagnostic>) {
+    let (plan, remarks) = with(snapshot, &spec(text), |input| {
         let mut builder = Builder::new(input.snapshot);
         let templates = Templates::new(BTreeMap::new()).unwrap();
         let left = gate::sync_built(input, &templates, &mut builder, gate::Late::Refused).unwrap();
@@ -55,7 +60,7 @@ fn synced(snapshot: &Snapshot) -> (Snapshot, Vec<Diagnostic>) {
     (plan.changes.apply(snapshot), remarks)
 }
 
-fn found(snapshot: &Snapshot) -> Vec<Diagnostic> {
+pub fn found(snapshot: &Snapshot) -> Vec<Diagnostic> {
     let templates = Templates::new(BTreeMap::new()).unwrap();
     with(snapshot, &spec(SPEC), |input| {
         let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
@@ -65,15 +70,26 @@ fn found(snapshot: &Snapshot) -> Vec<Diagnostic> {
     })
 }
 
-fn of(code: &str, all: &[Diagnostic]) -> String {
+pub fn of(code: &str, all: &[Diagnostic]) -> String {
     let own: Vec<Diagnostic> = all.iter().filter(|one| one.code == Some(code)).cloned().collect();
     render(&own, false, 200)
 }
 
-fn job(snapshot: &Snapshot) -> String {
-    let mut files = snapshot.entries().filter(|(path, _)| path.as_str().ends_with("window-job.yaml"));
-    let path = files.next().unwrap().0.clone();
-    snapshot.file(&path).unwrap().text().unwrap().to_owned()
+/// The CronJobs of the gates.
+pub fn job(snapshot: &Snapshot) -> String {
+    let files = snapshot.entries().filter(|(path, _)| path.as_str().ends_with("-job.yaml"));
+    files.filter_map(|(path, _)| snapshot.file(path)?.text()).collect()
+}
+
+/// The repository with another text in place of each in the files of CronJobs.
+pub fn with_jobs(snapshot: &Snapshot, from: &str, to: &str) -> Snapshot {
+    let mut edited = snapshot.clone();
+    for (path, _) in snapshot.entries().filter(|(path, _)| path.as_str().ends_with("-job.yaml")) {
+        let text = snapshot.file(path).unwrap().text().unwrap();
+        assert!(text.contains(from), "{text}");
+        edited.insert(path.clone(), crate::repo::File::new(text.replace(from, to).into_bytes()));
+    }
+    edited
 }
 
 #[test]
@@ -113,6 +129,13 @@ fn a_gate_that_stands_keeps_what_it_names_and_is_told_to_fail() {
     let all = found(&off);
     assert_eq!(of("GW047", &all), "");
     insta::assert_snapshot!(of("GW005", &all));
+    // As that says, the gate lets go of what the commands name no more, and of nothing else.
+    let without = with_jobs(&with_jobs(&off, "\"apps-rw\", ", ""), ", \"web\"", "");
+    let job_of = job(&synced(&without).0);
+    assert!(
+        job_of.contains("\"db\"") && !job_of.contains("apps-rw") && !job_of.contains("web\""),
+        "{job_of}"
+    );
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod fetched;
 mod gate_cases;
 mod gated;
 mod instances;
+mod kept;
 mod news;
 mod owners;
 mod renamed;

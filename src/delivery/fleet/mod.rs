@@ -3,6 +3,7 @@
 //! Nothing here reads a clock. Equal windows share one [`GateSchedule`], so that a thousand clusters with the
 //! same window cost one search.
 mod arriving;
+mod elsewhere;
 mod gate_state;
 mod idle;
 mod in_git;

@@ -63,6 +63,8 @@ pub enum Undivided {
     Gated,
     /// A root applies it with all else: every object of it has a window, or it is all that the cluster gets.
     Root,
+    /// It is read at another revision of this repository.
+    Elsewhere,
 }
 
 /// A Flux Kustomization that another one depends on, and that is held back or not in Git.
@@ -125,6 +127,12 @@ impl Fleet {
         for ((cluster, base), group) in &groups {
             by_cluster.entry(cluster).or_default().extend(read.group(cluster, base, group));
         }
+        for cluster in clusters.iter().chain(spec.ungated.keys()) {
+            let held = read.elsewhere(cluster);
+            if !held.is_empty() {
+                by_cluster.entry(cluster).or_default().extend(held);
+            }
+        }
         let mut sides = Vec::new();
         for cluster in &clusters {
             let entries = support.remove(cluster.as_str()).unwrap_or_default();
@@ -185,11 +193,12 @@ fn release(cluster: &Cluster, one: &Reached) -> Option<Release> {
     cluster.release(&cluster.followed(&one.source()))
 }
 
-struct Reading<'m> {
-    spec: &'m Spec,
-    model: &'m Model,
+/// What sides are made of.
+pub(super) struct Reading<'m> {
+    pub(super) spec: &'m Spec,
+    pub(super) model: &'m Model,
     schedules: &'m Schedules,
-    waits: Waits<'m>,
+    pub(super) waits: Waits<'m>,
     /// The entry points that apply Flux Kustomizations of others.
     parents: BTreeSet<RepoPath>,
 }
@@ -309,11 +318,25 @@ impl<'m> Reading<'m> {
         let in_git = flux.map(|flux| self.named(flux));
         let kustomization =
             in_git.or_else(|| self.made(entry, cluster)).or_else(|| self.turned(entry, cluster));
+        Side {
+            awaited: flux.and_then(|flux| self.awaited(flux)),
+            undivided: self.undivided(&entry.path),
+            ..self.applied(cluster, part, &entry.path, kustomization)
+        }
+    }
+
+    /// Returns what one does that applies a folder in a cluster, or that nothing names.
+    pub(super) fn applied(
+        &self,
+        cluster: &str,
+        part: Part,
+        folder: &RepoPath,
+        kustomization: Option<KustomizationName>,
+    ) -> Side {
         let names = kustomization.as_ref().map(|found| (found.namespace.as_str(), found.name.as_str()));
-        let hold =
-            names.and_then(|(space, name)| self.waits.holds.of(cluster, space, name, Some(&entry.path)));
+        let hold = names.and_then(|(space, name)| self.waits.holds.of(cluster, space, name, Some(folder)));
         let (is_running, is_unmoved) = (hold.is_some(), matches!(hold, Some(Hold::Source(_))));
-        let by_jobs = || self.waits.holds.by_jobs(cluster, names?.0, names?.1, Some(&entry.path));
+        let by_jobs = || self.waits.holds.by_jobs(cluster, names?.0, names?.1, Some(folder));
         let hold = hold.filter(|_| !is_unmoved).or_else(by_jobs);
         // Of several gated types nobody can tell by which one it waits.
         let is_foreign = matches!(hold, Some(Hold::Job(_) | Hold::Provider(_)));
@@ -338,14 +361,14 @@ impl<'m> Reading<'m> {
         Side {
             cluster: cluster.to_owned(),
             part,
-            folder: Some(entry.path.clone()),
-            entry: Some(entry.path.clone()),
+            folder: Some(folder.clone()),
+            entry: Some(folder.clone()),
             kustomization,
             gate,
             waits_for,
             schedule: schedule.or(foreign),
-            awaited: flux.and_then(|flux| self.awaited(flux)),
-            undivided: self.undivided(&entry.path),
+            awaited: None,
+            undivided: None,
         }
     }
 
@@ -358,7 +381,7 @@ impl<'m> Reading<'m> {
         built(graph, entry).iter().any(is_remote).then_some(Undivided::Remote)
     }
 
-    fn named(&self, flux: &FluxKustomization) -> KustomizationName {
+    pub(super) fn named(&self, flux: &FluxKustomization) -> KustomizationName {
         KustomizationName {
             name: flux.name.clone(),
             namespace: self.spec.flux.namespace_of(&flux.namespace).to_owned(),
@@ -411,7 +434,7 @@ impl<'m> Reading<'m> {
         release(self.model.delivered.named(&flux.cluster)?, self.model.reached(flux)?)
     }
 
-    fn awaited(&self, flux: &FluxKustomization) -> Option<Awaited> {
+    pub(super) fn awaited(&self, flux: &FluxKustomization) -> Option<Awaited> {
         let model: &'m Model = self.model;
         let cluster = model.delivered.named(&flux.cluster)?;
         let (name, other) = self.waits.awaited(cluster, model.reached(flux)?)?;

@@ -52,7 +52,7 @@ pub(super) fn notes(
         let target = GateTarget::of(input, flux);
         if flux.is_suspended() {
             suspended.insert(target);
-        } else if let Some(above) = suspended_above(input, flux, standing.values().flatten().copied()) {
+        } else if let Some(above) = suspended_above(input, flux, standing.all) {
             let by = input.model.kept_out_by(flux);
             let place = || by.map_or_else(|| flux.place("path"), |by| by.place("suspend"));
             brought.entry(above).or_insert_with(|| (place(), BTreeSet::new())).1.insert(target);

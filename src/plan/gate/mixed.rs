@@ -15,8 +15,14 @@ use crate::repo::manifest::{ObjectId, manifests};
 /// The finding of `check` that an object waits for another window than its type's.
 const WRONG_SIDE: &str = "GW045";
 
-/// The jobs of a gate that stands, by the position of the type that they open and close.
-pub type Standing<'j> = BTreeMap<usize, Vec<&'j BuiltJob>>;
+/// The jobs of a gate that stands.
+#[derive(Clone, Debug)]
+pub struct Standing<'j> {
+    /// All of them, also of types that the spec has no more.
+    pub all: &'j [BuiltJob],
+    /// By the position of the type that they open and close.
+    pub by_type: BTreeMap<usize, Vec<&'j BuiltJob>>,
+}
 
 /// Returns what a gate holds back already of an entry point in a cluster, with the position of the type.
 pub fn held(
@@ -28,7 +34,7 @@ pub fn held(
     // What is not in Git is held back by the spec's word alone.
     input.model.flux_in(entry, cluster).next()?;
     let own = whole::targets(input, entry, cluster);
-    standing.iter().find_map(|(position, jobs)| {
+    standing.by_type.iter().find_map(|(position, jobs)| {
         let turns = |target: &&GateTarget| jobs.iter().any(|job| job.turns(target));
         let held: BTreeSet<GateTarget> = own.iter().filter(turns).cloned().collect();
         (!held.is_empty()).then_some((*position, held))

@@ -8,6 +8,7 @@ mod adopted;
 mod alerts;
 mod by_hand;
 mod carrier;
+mod elsewhere;
 mod files;
 mod folders;
 mod held;
@@ -155,7 +156,8 @@ fn cluster_gate(
         let counts = |job: &&BuiltJob| own.as_ref().is_none_or(|own| own.contains(&job.name.as_str()));
         (position, standing.iter().filter(counts).collect())
     };
-    let standing: Standing<'_> = gated.iter().map(|position| of_type(*position)).collect();
+    let by_type = gated.iter().map(|position| of_type(*position)).collect();
+    let standing = Standing { all: &standing, by_type };
     let mut whole = Whole::of(input, sides, lone, cluster, carrier, &standing);
     // A gate that people wrote for all of it is the reason to split.
     let list = input.model.graph.get(&folder).and_then(|list| input.snapshot.file(&list.file));
@@ -163,8 +165,7 @@ fn cluster_gate(
         whole.left.append(&mut whole.mixed);
     }
     for position in gated {
-        let standing = standing.get(position).map_or(&[][..], Vec::as_slice);
-        let found = targets_of(input, sides, cluster, *position, carrier, &whole, standing)?;
+        let found = targets_of(input, sides, cluster, *position, carrier, &whole, &standing)?;
         if enabled && found.exist {
             switched_on.insert(*position);
         }
@@ -214,8 +215,7 @@ struct Held {
 
 /// Gives the Flux Kustomizations of a cluster that a type's gate holds back.
 ///
-/// `whole` are held back as they are. `jobs` are those of the gate that stands, only the type's own where several types
-/// have some.
+/// `whole` are held back as they are.
 ///
 /// Those that stand in Git and have finished their migration are held back; what is only planned is
 /// left out as soon as one of them does, so that a new entry point never stops a gate that works.
@@ -228,8 +228,9 @@ fn targets_of(
     change_type: usize,
     carrier: Option<&RepoPath>,
     whole: &Whole,
-    jobs: &[&BuiltJob],
+    jobs: &Standing<'_>,
 ) -> Result<Held, Error> {
+    let (jobs, all_jobs) = (jobs.by_type.get(&change_type).map_or(&[][..], Vec::as_slice), jobs.all);
     let managed = input.model.entries_of(cluster).any(|entry| !entry.flux.is_empty());
     let type_name = &input.spec.types[change_type].name.value;
     let mut entries: BTreeMap<RepoPath, GateTarget> = BTreeMap::new();
@@ -285,7 +286,7 @@ fn targets_of(
         let live = side.iter().flat_map(|side| input.model.flux_at(side));
         let live: Vec<_> = live.filter(|one| one.cluster == cluster).collect();
         // With `targetNamespace`, several make different objects of one side.
-        let is_left_out = |one: &FluxKustomization| left_out::is_left_out(input, one, jobs.iter().copied());
+        let is_left_out = |one: &FluxKustomization| left_out::is_left_out(input, one, all_jobs);
         for kustomization in live.iter().filter(|one| !is_left_out(one)) {
             check_target(input, kustomization)?;
             // Until it has taken over its objects for good it must not be suspended.
@@ -308,6 +309,7 @@ fn targets_of(
         }
         planned.insert(place.ok_or_else(|| no_name(&name, Place::file(path.clone())))?);
     }
+    standing.extend(whole.elsewhere.get(&change_type).into_iter().flatten().cloned());
     let (names, exist) = match (standing.is_empty(), planned.is_empty()) {
         (false, _) => (standing, true),
         (true, false) => (planned, !managed),

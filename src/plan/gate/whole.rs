@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::mechanism::{GateTarget, Unheld, WhyUnheld};
 use crate::path::RepoPath;
 use crate::plan::gate::Lone;
+use crate::plan::gate::elsewhere::{self, Kept};
 use crate::plan::gate::mixed::{self, Standing};
 use crate::plan::gate::target::waits_for_held;
 use crate::plan::gate::unbuilt::BROKEN;
@@ -29,6 +30,8 @@ pub struct Whole {
     remote: BTreeSet<RepoPath>,
     /// Those that something else needs, which does not wait.
     let_go: BTreeSet<RepoPath>,
+    /// What reads another revision of this repository, by the position of the type.
+    pub elsewhere: Kept,
     /// What could have been held back and is not.
     pub left: Vec<Diagnostic>,
     /// What is held back although objects of another type are in it.
@@ -126,12 +129,14 @@ impl Whole {
                     whole.left.push(unheld("no gate", &format!(" of cluster {cluster}"), &outside));
                     continue;
                 }
-                let jobs = standing.get(only).map_or(&[][..], Vec::as_slice);
-                let own = held_of(input, entry, cluster, jobs);
+                let own = held_of(input, entry, cluster, standing.all);
                 whole.entries.insert(entry.path.clone(), (*only, own));
             }
         }
         whole.left.extend(left_out::notes(input, sides, &whole.entries, cluster, standing));
+        let (kept, told) = elsewhere::kept(input, cluster, standing);
+        whole.elsewhere = kept;
+        whole.left.extend(told);
         whole.leave_needed(input, sides, cluster, carrier);
         whole
     }
@@ -384,10 +389,10 @@ pub(super) fn targets(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> B
 }
 
 /// As [`targets`], of those that a gate with these jobs does not leave out.
-fn held_of(input: &Input<'_>, entry: &EntryPoint, cluster: &str, jobs: &[&BuiltJob]) -> BTreeSet<GateTarget> {
+fn held_of(input: &Input<'_>, entry: &EntryPoint, cluster: &str, jobs: &[BuiltJob]) -> BTreeSet<GateTarget> {
     let mut held = targets(input, entry, cluster);
     let own = input.model.flux_in(entry, cluster);
-    for left in own.filter(|flux| left_out::is_left_out(input, flux, jobs.iter().copied())) {
+    for left in own.filter(|flux| left_out::is_left_out(input, flux, jobs)) {
         held.remove(&GateTarget::of(input, left));
     }
     held

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{EntryPoint, Input, Role, Sides, children};
+use crate::delivery::{self, EntryPoint, Input, Role, Sides, children};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::path::RepoPath;
@@ -192,6 +192,8 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
     let foreign = input.model.foreign();
     foreign
         .filter(|(one, _)| one.source_kind() != "GitRepository" || one.other.is_some())
+        // What applies a side is divided.
+        .filter(|(one, path)| one.other.is_none() || delivery::by_place(input.spec, path, &one.cluster).is_none())
         .map(|(kustomization, path)| {
             let cluster = kustomization.cluster.clone();
             let (kind, name) = (kustomization.source_kind(), kustomization.source_name());
