@@ -30,12 +30,13 @@ struct Gated<'m> {
 /// A table that counts until another one has arrived.
 struct Former {
     table: OpenTimes,
-    until: Timestamp,
+    /// From the commit on until it has arrived at the latest.
+    arrives: Interval,
 }
 
 impl Schedules {
-    /// Lets the tables that gates had count until the clusters have those which Git has at an instant: a commit takes its time
-    /// to what applies the CronJobs, and these look at the table at their next run.
+    /// Lets the tables that gates had count too until the clusters have those which Git has at an instant: a commit takes its
+    /// time to what applies the CronJobs, and these look at the table at their next run. Nobody knows when exactly.
     #[must_use]
     pub fn until_applied(
         mut self,
@@ -59,7 +60,7 @@ impl Schedules {
             let own = self.held(one.cluster, Some(&one.target), of_type);
             let own = own.unwrap_or_else(|| self.add(GateSchedule::of_table(one.table.clone())));
             let is_it = |(of, other, _): &&(usize, Former, usize)| {
-                *of == own && other.until == former.until && other.table == former.table
+                *of == own && other.arrives == former.arrives && other.table == former.table
             };
             let position = match known.iter().find(is_it) {
                 Some((.., position)) => *position,
@@ -117,8 +118,8 @@ impl Schedules {
     ) -> Option<GateSchedule> {
         let (own, older) = (&self.distinct()[own], GateSchedule::of_table(former.table.clone()));
         let times = |one: &GateSchedule| -> Vec<Interval> {
-            let all = one.intervals(at, former.until);
-            all.filter_map(|interval| interval.clip(at, former.until)).collect()
+            let all = one.intervals(at, former.arrives.close);
+            all.filter_map(|interval| interval.clip(at, former.arrives.close)).collect()
         };
         if times(own) == times(&older) {
             return None;
@@ -126,7 +127,7 @@ impl Schedules {
         // The spec has the reasons, as far as the table had it.
         let told = spec.map(|spec| &self.distinct()[spec]);
         let told = told.map_or_else(|| older.clone(), |spec| spec.unlike(&older, at).unwrap_or(spec.clone()));
-        own.after(&told, former.until).or_else(|| own.after(&older, former.until))
+        own.after(&told, former.arrives).or_else(|| own.after(&older, former.arrives))
     }
 }
 
@@ -213,6 +214,6 @@ impl Gated<'_> {
         // Of several on the way, nobody knows which has arrived: what may be open counts.
         let mut known = (before..first).rev().filter_map(table_at);
         let table = known.find(|table| table.is_open(at)).or_else(|| table_at(before))?;
-        Some(Former { table, until })
+        Some(Former { table, arrives: Interval { open: since, close: until } })
     }
 }
