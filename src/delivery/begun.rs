@@ -19,6 +19,9 @@ pub trait History {
     /// say.
     fn states(&self, since: Timestamp) -> Option<Vec<State>>;
 
+    /// As [`states`](History::states), of what files say: only what brings these differs.
+    fn states_of(&self, files: &BTreeSet<RepoPath>, since: Timestamp) -> Option<Vec<State>>;
+
     /// Returns what a commit means; `None` where it can't be read.
     fn model(&self, commit: &str) -> Option<Rc<Model>>;
 

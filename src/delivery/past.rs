@@ -15,7 +15,7 @@ use crate::path::RepoPath;
 use crate::render::Renderer;
 use crate::repo::flux::is_yaml;
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Appeared, Entry, Repository, Snapshot};
+use crate::repo::{Appeared, Entry, Repository, Snapshot, built_any};
 
 /// The history of a branch up to a state of its files.
 ///
@@ -27,8 +27,8 @@ pub struct Past<'a> {
     model: &'a Model,
     renderer: &'a dyn Renderer,
     known: RefCell<BTreeMap<String, Option<Rc<Model>>>>,
-    /// What counts of a commit, and whether what no commit has changes some of it; `None` where git can't say.
-    present: OnceCell<Option<(Weight<'a>, bool)>>,
+    /// What counts of a commit, and the files that no commit has so; `None` where git can't say.
+    present: OnceCell<Option<(Weight<'a>, BTreeSet<RepoPath>)>>,
 }
 
 impl<'a> Past<'a> {
@@ -44,19 +44,16 @@ impl<'a> Past<'a> {
     }
 
     /// Looks at the files once, whenever it is asked.
-    fn present(&self, head: &str) -> Option<&(Weight<'a>, bool)> {
+    fn present(&self, head: &str) -> Option<&(Weight<'a>, BTreeSet<RepoPath>)> {
         let look = || {
             let committed = self.repository.snapshot_beside(head, self.snapshot).ok()?.snapshot;
-            let weight = Weight::of(self.model, self.snapshot);
-            let edited = weight.has_any(&self.snapshot.differing(&committed));
-            Some((weight, edited))
+            Some((Weight::of(self.model, self.snapshot), self.snapshot.differing(&committed)))
         };
         self.present.get_or_init(look).as_ref()
     }
-}
 
-impl History for Past<'_> {
-    fn states(&self, since: Timestamp) -> Option<Vec<State>> {
+    /// Returns the states since an instant, as far as some weight tells them apart; without one, by that of all gates.
+    fn weighed(&self, own: Option<&Weight<'_>>, since: Timestamp) -> Option<Vec<State>> {
         self.repository.git()?;
         let state = |since, commit| State { since, commit };
         let Some(head) = self.repository.commit(self.revision) else {
@@ -67,11 +64,23 @@ impl History for Past<'_> {
             return None;
         }
         let merged = self.repository.merged_since(first.as_deref(), &head)?;
-        let (weight, edited) = self.present(&head)?;
-        let later = merged.into_iter().rev().filter(|one| weight.has_any(&one.paths));
+        let (all, edited) = self.present(&head)?;
+        let has_any =
+            |paths: &BTreeSet<RepoPath>| own.map_or_else(|| all.has_any(paths), |own| own.has_any(paths));
+        let later = merged.into_iter().rev().filter(|one| has_any(&one.paths));
         let later = later.map(|one| state(Appeared::At(one.at), Some(one.hash)));
-        let edited = edited.then(|| state(Appeared::Nowhere, None));
+        let edited = has_any(edited).then(|| state(Appeared::Nowhere, None));
         Some([state(Appeared::Before, first)].into_iter().chain(later).chain(edited).collect())
+    }
+}
+
+impl History for Past<'_> {
+    fn states(&self, since: Timestamp) -> Option<Vec<State>> {
+        self.weighed(None, since)
+    }
+
+    fn states_of(&self, files: &BTreeSet<RepoPath>, since: Timestamp) -> Option<Vec<State>> {
+        self.weighed(Some(&Weight::of_files(self.model, self.snapshot, files)), since)
     }
 
     fn model(&self, commit: &str) -> Option<Rc<Model>> {
@@ -94,6 +103,8 @@ struct Weight<'a> {
     files: BTreeSet<&'a RepoPath>,
     /// The folders whose builds take one of them in.
     folders: BTreeSet<RepoPath>,
+    /// Whether the other objects of these builds count.
+    has_siblings: bool,
 }
 
 impl<'a> Weight<'a> {
@@ -105,7 +116,22 @@ impl<'a> Weight<'a> {
         let own = yaml.filter(|(_, entry)| is_own(entry));
         let files: BTreeSet<&RepoPath> = own.map(|(path, _)| path).chain(&model.turning).collect();
         let folders = files.iter().flat_map(|file| model.graph.builders(file)).collect();
-        Weight { model, snapshot, files, folders }
+        Weight { model, snapshot, files, folders, has_siblings: true }
+    }
+
+    /// As [`of`](Weight::of), of files alone: these, and the lists and patches of their builds.
+    fn of_files(model: &'a Model, snapshot: &'a Snapshot, files: &'a BTreeSet<RepoPath>) -> Weight<'a> {
+        let mut folders = BTreeSet::new();
+        for file in files {
+            folders.extend(model.graph.builders(file));
+            if let Some(folder) = file.parent().filter(|_| is_list(file)) {
+                folders.extend(model.graph.builders(&folder));
+                folders.insert(folder);
+            }
+        }
+        let lists: Vec<&RepoPath> = folders.iter().filter(|folder| model.graph.has(folder)).collect();
+        let folders = built_any(&model.graph, lists);
+        Weight { model, snapshot, files: files.iter().collect(), folders, has_siblings: false }
     }
 
     fn has_any(&self, paths: &BTreeSet<RepoPath>) -> bool {
@@ -114,12 +140,18 @@ impl<'a> Weight<'a> {
 
     /// Tells it of a file that changed; one that is gone may have decided anything.
     fn has(&self, path: &RepoPath) -> bool {
-        let is_list = path.name().is_some_and(|name| FILE_NAMES.contains(&name));
+        let is_list = is_list(path);
         if is_ignore_file(path) || (is_list || is_yaml(path)) && self.snapshot.entry(path).is_none() {
             return true;
         }
+        let graph = &self.model.graph;
         let own = path.parent().filter(|_| is_list);
-        let mut folders = self.model.graph.referrers(path).chain(&own);
+        let is_sibling = !self.has_siblings && !graph.lists(path).is_empty();
+        let mut folders = graph.referrers(path).filter(|_| !is_sibling).chain(&own);
         self.files.contains(path) || folders.any(|folder| self.folders.contains(folder))
     }
+}
+
+fn is_list(path: &RepoPath) -> bool {
+    path.name().is_some_and(|name| FILE_NAMES.contains(&name))
 }

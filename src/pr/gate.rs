@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::{GateSchedule, GateTimes};
 use crate::delivery::{Applier, Begun, Hold, Reached};
 use crate::pr::tree::Tree;
-use crate::schedule::Stretch;
+use crate::schedule::{Changing, Stretch};
 
 /// What holds a Flux Kustomization back at an instant.
 pub(super) struct Gate {
@@ -35,8 +35,10 @@ pub(super) struct Gate {
     pub(super) given: Option<Stretch>,
     /// The end of the table of open times, where it goes by one.
     pub(super) end: Option<Timestamp>,
-    /// The instant by which the cluster has a change of the gate that stands in Git; until then the times before count.
+    /// The instant by which the cluster has a change of the gate that stands in Git; until then the times before may count.
     pub(super) changes: Option<Timestamp>,
+    /// What that does meanwhile to what is open now or next.
+    pub(super) changing: Option<Changing>,
     /// How much later than its windows it may open: how often its jobs look at a table.
     pub(super) tick: Duration,
 }
@@ -161,6 +163,7 @@ impl Tree<'_> {
         let given = lets_in.and_then(|at| schedule.override_at(at));
         let (given, end) = (given.cloned(), schedule.bounds().map(|bounds| bounds.close));
         let changes = schedule.changes().filter(|by| *by > at);
+        let changing = lets_in.and_then(|at| schedule.changing(at));
         let tick = Duration::from_secs(u64::from(self.tick(cluster, hold)) * 60);
         Some(Gate {
             times,
@@ -175,6 +178,7 @@ impl Tree<'_> {
             given,
             end,
             changes,
+            changing,
             tick,
         })
     }

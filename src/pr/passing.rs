@@ -11,14 +11,19 @@ use crate::pr::course::{Arrival, Course, Opening};
 use crate::pr::gate::Gate;
 use crate::pr::landing::{Landing, OtherWindow, State};
 use crate::pr::tree::Tree;
-use crate::schedule::{Stretch, moment};
+use crate::schedule::{Changing, Stretch, moment};
 use crate::spec::exceptions::is_endless;
 
 /// How many openings are looked at for one that is long enough after a commit to have it.
 const MOST_OPENINGS: usize = 64;
 
-/// Why what is open may close at any time.
-const CHANGING: &str = "a commit closes its gate, and counts there once the cluster has it";
+/// Why what is open may close at any time, or opens at any time.
+fn why(changing: Changing) -> &'static str {
+    match changing {
+        Changing::Closes => "a commit closes its gate, and counts there once the cluster has it",
+        Changing::Opens => "a commit opens its gate, and counts there once the cluster has it",
+    }
+}
 
 /// What comes to the window of a Flux Kustomization.
 pub(super) struct Passing<'p> {
@@ -85,11 +90,10 @@ impl Tree<'_> {
             given,
             end,
             changes,
+            changing,
             tick,
             ..
         } = found;
-        // It may be closed by then, or sooner.
-        let is_changing = times.open && changes.is_some() && changes == times.next_close;
         let next = times.next_close.and_then(gate);
         let otherwise = next.as_ref().and_then(|next| next.times.next_open);
         let other = next
@@ -139,12 +143,16 @@ impl Tree<'_> {
             let is_in_time = close.is_none_or(|close| sure.is_some_and(|sure| sure <= close));
             is_in_time.then_some((sure, close))
         };
+        // What may be closed for now is open for sure once the gate has its new times.
+        let from = |open: Timestamp, changing: Option<Changing>| {
+            changes.filter(|_| changing.is_some()).map_or(open, |by| by.max(open))
+        };
         // Else it may come too late for this opening.
         let later = || {
             let mut close = times.next_close?;
             for _ in 0..MOST_OPENINGS {
-                let next = gate(close)?.times;
-                if let Some(landed) = lands(next.next_open?, next.next_close) {
+                let Gate { times: next, changing, .. } = gate(close)?;
+                if let Some(landed) = lands(from(next.next_open?, changing), next.next_close) {
                     return Some(landed);
                 }
                 close = next.next_close?;
@@ -153,20 +161,21 @@ impl Tree<'_> {
         };
         let last = arrival.last.as_deref().unwrap_or("the commit is applied");
         let opens = |open: Timestamp| {
-            let first = lands(open, times.next_close).filter(|_| !is_changing);
+            let begins = from(open, changing);
+            let first = lands(begins, times.next_close);
             let is_sure = first.is_some();
             let (sure, close) = first.or_else(later).unwrap_or_default();
             let landing = window(open, sure);
-            let landing = match is_sure {
-                true => landing,
-                false if is_changing => landing.because(CHANGING),
-                false => landing.because(format!("the window may close before {last}")),
+            let landing = match changing {
+                Some(changing) => landing.because(why(changing)),
+                None if is_sure => landing,
+                None => landing.because(format!("the window may close before {last}")),
             };
             let chain = arrival.chain.zip(*late);
             let chain = chain.map(|(chain, late)| (chain + seen).max(tick).saturating_add(late));
             let mut holds = arrival.holds.clone();
             holds.insert(hold.clone());
-            let (from, first) = (opened(open), times.next_close);
+            let (from, first) = (opened(begins), times.next_close);
             let opening = Opening { close: first, sure: close, chain, from, holds };
             Course { landing, sure, chain, opening: Some(opening) }
         };

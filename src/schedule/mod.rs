@@ -46,7 +46,7 @@ pub use interval::{Interval, Intervals, Timeline};
 pub use length::{Length, LengthError};
 pub use moment::Moment;
 pub use month_day::{MonthDay, MonthDayError, TimeOfDay};
-pub use open_times::{OpenTimes, Stretch};
+pub use open_times::{Changing, OpenTimes, Stretch};
 pub use pair::CronPair;
 pub use recurrence::{Monthly, Recurrence, WindowEdges};
 pub use said::{Said, Unreal};

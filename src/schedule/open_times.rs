@@ -52,8 +52,37 @@ pub struct OpenTimes {
     freezes: Vec<Stretch>,
     overrides: Vec<Stretch>,
     bounds: Interval,
-    /// What counts before an instant in its place.
-    former: Option<(Box<OpenTimes>, Timestamp)>,
+    /// What counts in its place until it has arrived.
+    former: Option<Former>,
+}
+
+/// A table that another one follows which has not arrived yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Former {
+    older: Box<OpenTimes>,
+    /// The one that follows, whole.
+    own: Box<OpenTimes>,
+    /// From the first instant on it may have arrived, and at the last one it has.
+    arrives: Interval,
+}
+
+impl Former {
+    /// Works out a range at once: what either table has while nobody knows which one counts.
+    fn between(&self, from: Timestamp, to: Timestamp) -> Vec<Interval> {
+        let mut all = self.older.between(from, to);
+        let arrives = self.arrives.clip(from, to);
+        all.extend(arrives.into_iter().flat_map(|part| self.own.between(part.open, part.close)));
+        all
+    }
+}
+
+/// What a table does that arrives at some time while a gate is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changing {
+    /// It opens what is closed.
+    Opens,
+    /// It closes what is open.
+    Closes,
 }
 
 impl OpenTimes {
@@ -97,9 +126,11 @@ impl OpenTimes {
         OpenTimes { bounds, ..self }
     }
 
-    /// Lets another table count in its place before an instant.
+    /// Lets another table count in its place until it has arrived, which is at some time in an interval: until then, what
+    /// either has may be open.
     #[must_use]
-    pub fn after(self, former: OpenTimes, from: Timestamp) -> OpenTimes {
+    pub fn after(self, former: OpenTimes, arrives: Interval) -> OpenTimes {
+        let (from, own) = (arrives.close, self.clone());
         // What both have is one.
         let joined = |own: Vec<Stretch>, older: &[Stretch]| -> Vec<Stretch> {
             let part = |one: &Stretch, open, close| {
@@ -111,19 +142,40 @@ impl OpenTimes {
             let later = |one: Stretch| if stays(&one) { Some(one) } else { part(&one, from, Timestamp::MAX) };
             gone.into_iter().chain(own.into_iter().filter_map(later)).collect()
         };
-        let bounds = Interval { open: self.bounds.open.min(former.bounds.open), close: self.bounds.close };
+        let bounds = Interval {
+            open: self.bounds.open.min(former.bounds.open),
+            close: self.bounds.close.max(former.bounds.close.min(from)),
+        };
         OpenTimes {
             windows: self.windows,
             freezes: joined(self.freezes, &former.freezes),
             overrides: joined(self.overrides, &former.overrides),
             bounds,
-            former: Some((Box::new(former), from)),
+            former: Some(Former { older: Box::new(former), own: Box::new(own), arrives }),
         }
     }
 
-    /// Returns the instant before which another table counts in its place.
+    /// Returns the instant before which another table may count in its place.
     pub fn changes(&self) -> Option<Timestamp> {
-        self.former.as_ref().map(|(_, until)| *until)
+        self.former.as_ref().map(|former| former.arrives.close)
+    }
+
+    /// Says what a table does that arrives at some time from an instant on until it closes next; `None` where it is closed then,
+    /// or open all the time whichever table counts.
+    pub fn changing(&self, at: Timestamp) -> Option<Changing> {
+        let former = self.former.as_ref()?;
+        let end = self.next_close(at).unwrap_or(Timestamp::MAX).min(former.arrives.close);
+        let is_open = |table: &OpenTimes, from: Timestamp| {
+            let all = Interval { open: from, close: end };
+            from >= end || table.between(from, end) == [all]
+        };
+        let is_known = at >= end || !self.is_open(at);
+        match (is_open(&former.older, at), is_open(&former.own, at.max(former.arrives.open))) {
+            _ if is_known => None,
+            (true, true) => None,
+            _ if former.older.is_open(at) => Some(Changing::Closes),
+            _ => Some(Changing::Opens),
+        }
     }
 
     /// Returns the stretch of time outside of which nothing is open.
@@ -167,7 +219,10 @@ impl OpenTimes {
     /// Returns the freeze that holds at an instant: of several the one that lasts longest.
     pub fn freeze_at(&self, at: Timestamp) -> Option<&Stretch> {
         let own = self.freezes.iter().filter(|freeze| freeze.interval.contains(at));
-        own.max_by_key(|freeze| freeze.interval.close)
+        let own = own.max_by_key(|freeze| freeze.interval.close)?;
+        // One that goes may be gone already.
+        let is_going = self.changes().is_some_and(|by| at < by) && self.is_open(at);
+        (!is_going).then_some(own)
     }
 
     /// Returns the freeze that takes time between two instants in which a window or an override is open: of several the
@@ -189,8 +244,9 @@ impl OpenTimes {
 
     /// Returns the position of the window that is open at an instant, frozen or not.
     pub fn window_at(&self, at: Timestamp) -> Option<usize> {
-        if let Some((former, _)) = self.former.as_ref().filter(|(_, until)| at < *until) {
-            return former.window_at(at);
+        if let Some(former) = self.former.as_ref().filter(|former| at < former.arrives.close) {
+            let own = || former.own.window_at(at).filter(|_| at >= former.arrives.open);
+            return former.older.window_at(at).or_else(own);
         }
         self.windows.iter().position(|window| opened(window, at, after(at, 1)).next().is_some())
     }
@@ -272,10 +328,11 @@ impl OpenTimes {
     /// Works out a range at once, cut to it.
     fn between(&self, from: Timestamp, to: Timestamp) -> Vec<Interval> {
         match &self.former {
-            Some((former, until)) if from < *until => {
-                let mut all = former.between(from, to.min(*until));
-                if *until < to {
-                    all.extend(self.own_between(*until, to));
+            Some(former) if from < former.arrives.close => {
+                let until = former.arrives.close;
+                let mut all = former.between(from, to.min(until));
+                if until < to {
+                    all.extend(self.own_between(until, to));
                 }
                 merged(all)
             }

@@ -15,7 +15,7 @@ use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
 use crate::plan::edit::prepare::is_remembering;
 use crate::repo::{Appeared, OtherRevision};
-use crate::schedule::{Interval, Stretch};
+use crate::schedule::{Changing, Interval, Stretch};
 use crate::spec::Spec;
 use crate::when::Selected;
 use crate::when::note::is_idle;
@@ -91,8 +91,10 @@ pub struct Line {
     pub is_unbuilt: bool,
     /// Whether the gate before suspended it, so that its CronJobs with a table do not resume it.
     pub is_left_suspended: bool,
-    /// The instant by which the gate has what Git says of its times, where until then the times before count.
+    /// The instant by which the gate has what Git says of its times, where until then the times before may count.
     pub changes: Option<Timestamp>,
+    /// What that does meanwhile to what is open now or next.
+    pub changing: Option<Changing>,
     /// Whether Flux Operator has read nothing yet for its held source, which is not there then.
     pub is_unread: bool,
     /// The freeze that holds at the instant.
@@ -178,7 +180,7 @@ impl Answer {
                 line.close_zone = schedule.zone(times.closes);
                 line.closes_by = times.next_close.map(|close| CloseReason::of(schedule, close));
                 line.next_freeze = times.next_close.and_then(|close| schedule.freeze_at(close).cloned());
-                (line.freeze, line.delay) = (None, None);
+                (line.freeze, line.delay, line.changing) = (None, None, None);
                 (line.times, line.before_first_closing) = (Some(times), Some(begun.appeared));
             }
         }
@@ -314,6 +316,7 @@ pub fn answer(
         let awaited = side.awaited.as_ref().filter(|_| side.gate == GateState::RealTime);
         let awaited = awaited.map(|one| (one.name.clone(), one.schedule.map(&mut times_of)));
         let opening = times.filter(|times| !times.open).and_then(|times| times.next_open);
+        let opening_now = times.and_then(|times| if times.open { Some(at) } else { times.next_open });
         let delay = opening.and_then(|open| schedule?.1.delay(at, open).cloned());
         // What is open and opens no more after that.
         let last = times.filter(|times| times.open && times.next_open.is_none());
@@ -349,6 +352,7 @@ pub fn answer(
             is_kept_out: false,
             is_left_suspended: false,
             changes: schedule.and_then(|(_, schedule)| schedule.changes()).filter(|by| *by > at),
+            changing: opening_now.and_then(|at| schedule?.1.changing(at)),
             is_unread: false,
             is_unbuilt: false,
             is_failing: side.kustomization.as_ref().is_some_and(|own| own.fails),

@@ -10,13 +10,16 @@ use crate::delivery::unnamed;
 use crate::delivery::{Stuck, UNTIL_FIRST};
 use crate::diagnostic::{clean, numbered};
 use crate::path::RepoPath;
-use crate::schedule::{moment, zone_name};
+use crate::schedule::{Changing, moment, zone_name};
 use crate::spec::exceptions::{UNTIL_REMOVED, is_endless};
 use crate::text::{fold, length, ranges};
 use crate::when::{Answer, Line, notes};
 
 /// What is open only as a change of its gate has not arrived.
 const UNTIL_CHANGED: &str = "open until the gate has its new times";
+
+/// What is open as soon as a change of its gate has arrived.
+const ONCE_CHANGED: &str = "open once the gate has its new times";
 
 /// The most Flux Kustomizations that a line names, unless all are wanted.
 const MOST_NAMED: usize = 4;
@@ -136,15 +139,25 @@ fn times(answer: &Answer, line: &Line, width: usize) -> String {
     if times.open {
         told.reverse();
     }
+    let changing = line.changing.zip(line.changes);
+    // It opens while nobody knows it, and stays open.
+    let opens = changing.filter(|(changing, by)| {
+        times.open && *changing == Changing::Opens && times.next_close.is_none_or(|close| *by < close)
+    });
+    if let Some((_, by)) = opens {
+        told = [("opens ", Some(by)), ("closes", times.next_close)];
+    }
+    let hedge = |label: &str, at: Timestamp| match changing.filter(|(_, by)| at <= *by) {
+        None => "",
+        Some(_) if label.contains("open") && opens.is_none() => ", at the earliest",
+        Some(_) => ", at the latest",
+    };
     // What stays as it is has no other end.
     let told = if told[0].1.is_none() { &told[..1] } else { &told[..] };
     let mut text = String::new();
     for (label, at) in told {
         let at = match *at {
-            Some(at) if line.changes == Some(at) => {
-                format!("{}, at the latest", in_zones(at, &zones(answer, line)))
-            }
-            Some(at) => in_zones(at, &zones(answer, line)),
+            Some(at) => in_zones(at, &zones(answer, line)) + hedge(label, at),
             None => match line.freeze.as_ref().or(line.delay.as_ref()).filter(|one| is_endless(one.interval))
             {
                 Some(freeze) if label.contains("open") => {
@@ -252,9 +265,10 @@ fn now(line: &Line) -> String {
         GateState::Closes | GateState::Unseen | GateState::Foreign => {
             return match (line.times, &line.freeze, &line.given) {
                 (Some(_), Some(freeze), _) => format!("frozen ({})", clean(&freeze.reason)),
-                (Some(times), ..) if line.changes.is_some() && times.next_close == line.changes => {
-                    UNTIL_CHANGED.to_owned()
-                }
+                (Some(times), ..) if times.open && line.changing.is_some() => match line.changing {
+                    Some(Changing::Opens) => ONCE_CHANGED.to_owned(),
+                    _ => UNTIL_CHANGED.to_owned(),
+                },
                 (Some(times), None, _) if !times.open => match &line.delay {
                     Some(delay) => format!("closed, then frozen ({})", clean(&delay.reason)),
                     None => "closed".to_owned(),

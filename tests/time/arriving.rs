@@ -61,9 +61,11 @@ const CHANGED: &str =
     "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: nginx, labels: { app: nginx } }\n";
 
 #[test]
-fn what_a_stop_closed_stays_closed_until_its_gate_has_the_end() {
+fn what_a_stop_closed_may_be_open_until_its_gate_has_the_end() {
     let repository = changed(&tabled(STOP), &tabled(""));
     insta::assert_snapshot!(said(&repository, NOW));
+    let change = told_of_a_change(&repository);
+    assert!(change.contains("a commit opens its gate") && !change.contains(" or from "), "{change}");
 }
 
 #[test]
@@ -73,21 +75,57 @@ fn a_table_that_only_goes_on_changes_nothing_now() {
     assert!(told.contains("changes -") && told.contains(": open\n"), "{told}");
 }
 
-/// How long it takes is what the source of the gate says.
-#[test]
-fn a_slow_source_keeps_the_times_before_for_long() {
+/// As [`changed`], where the gate comes from a source that is fetched every two days.
+fn slowly_changed(from: &str, to: &str) -> Repository {
     let repository = Repository::uncommitted_fleet();
     let source = "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 48h, url: 'https://example.org/fleet' }\n";
     let infra = flux("infra", "infra/reconciliation-windows") + source;
     repository.write("clusters/edge-01/infra.yaml", &infra);
-    for (more, at) in [("", "2026-01-05T12:00:00Z"), (STOP, "2026-11-21T11:58:00Z")] {
-        repository.write("windows.yaml", &tabled(more));
+    for (spec, at) in [(from, "2026-01-05T12:00:00Z"), (to, "2026-11-21T11:58:00Z")] {
+        repository.write("windows.yaml", spec);
         repository.write_tables();
         repository.commit(at);
     }
+    repository
+}
+
+/// What is said of a change of the gated side that is merged right after that.
+fn told_of_a_change(repository: &Repository) -> String {
+    repository.write("apps/nginx/nginx-rw/deployment.yaml", CHANGED);
+    repository.commit("2026-11-21T11:59:00Z");
+    repository.stdout(&["pr", "--base", "HEAD~1"])
+}
+
+/// How long it takes is what the source of the gate says.
+#[test]
+fn a_slow_source_keeps_the_times_before_for_long() {
+    let repository = slowly_changed(&tabled(""), &tabled(STOP));
     let told = said(&repository, NOW);
-    // The window closes first.
+    // The window closes first, if the stop has not come by then.
     assert!(told.contains("closes 2026-11-21T16:00:00Z, changes 2026-11-23T14:"), "{told}");
+    assert!(
+        told.contains("open until the gate has its new times\n      closes  Sat 2026-11-21 17:00"),
+        "{told}"
+    );
+    assert!(told.contains("at the latest"), "{told}");
+    let change = told_of_a_change(&repository);
+    assert!(change.contains("a commit closes its gate"), "{change}");
+}
+
+/// What a commit opens may be open as soon as it is merged, long before it surely is.
+#[test]
+fn what_a_slow_source_opens_may_be_open_at_once() {
+    let repository = slowly_changed(&tabled(STOP), &tabled(""));
+    let told = said(&repository, NOW);
+    assert!(told.starts_with("open true, \"window\", opens 2026-11-23T07:00:00Z"), "{told}");
+    assert!(
+        told.contains("open once the gate has its new times\n      closes  Sat 2026-11-21 17:00"),
+        "{told}"
+    );
+    assert!(told.contains("at the latest"), "{told}");
+    let change = told_of_a_change(&repository);
+    assert!(change.contains("At once or from Mon 2026-11-23"), "{change}");
+    assert!(change.contains("a commit opens its gate"), "{change}");
 }
 
 /// CronJobs with a table resume only what they suspended.

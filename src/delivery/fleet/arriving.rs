@@ -10,6 +10,7 @@ use crate::delivery::fleet::wait::Waits;
 use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::delivery::{BuiltJob, History, Holds, Model, STEP};
 use crate::mechanism::GateTarget;
+use crate::path::RepoPath;
 use crate::repo::Appeared;
 use crate::schedule::{Interval, OpenTimes};
 use crate::spec::Spec;
@@ -19,6 +20,8 @@ struct Gated<'m> {
     cluster: &'m str,
     target: GateTarget,
     change_type: Option<String>,
+    /// The job that does it, by its name.
+    job: &'m str,
     table: &'m OpenTimes,
     /// How long after its merge a commit decides when it is open, at the latest.
     within: Duration,
@@ -27,12 +30,13 @@ struct Gated<'m> {
 /// A table that counts until another one has arrived.
 struct Former {
     table: OpenTimes,
-    until: Timestamp,
+    /// From the commit on until it has arrived at the latest.
+    arrives: Interval,
 }
 
 impl Schedules {
-    /// Lets the tables that gates had count until the clusters have those which Git has at an instant: a commit takes its time
-    /// to what applies the CronJobs, and these look at the table at their next run.
+    /// Lets the tables that gates had count too until the clusters have those which Git has at an instant: a commit takes its
+    /// time to what applies the CronJobs, and these look at the table at their next run. Nobody knows when exactly.
     #[must_use]
     pub fn until_applied(
         mut self,
@@ -44,7 +48,9 @@ impl Schedules {
         let gated = gated(spec, model);
         let Some(longest) = gated.iter().map(|one| one.within).max() else { return self };
         let Ok(since) = at.checked_sub(longest) else { return self };
-        let Some(states) = history.states(since).filter(|states| states.len() > 1) else { return self };
+        // Mostly no commit has touched a gate, and none has to be read.
+        let states = history.states_of(&files(&gated, model), since);
+        let Some(states) = states.filter(|states| states.len() > 1) else { return self };
         let past = States { states, history };
         let mut known: Vec<(usize, Former, usize)> = Vec::new();
         let mut touched: BTreeSet<(&str, &str)> = BTreeSet::new();
@@ -54,7 +60,7 @@ impl Schedules {
             let own = self.held(one.cluster, Some(&one.target), of_type);
             let own = own.unwrap_or_else(|| self.add(GateSchedule::of_table(one.table.clone())));
             let is_it = |(of, other, _): &&(usize, Former, usize)| {
-                *of == own && other.until == former.until && other.table == former.table
+                *of == own && other.arrives == former.arrives && other.table == former.table
             };
             let position = match known.iter().find(is_it) {
                 Some((.., position)) => *position,
@@ -112,8 +118,8 @@ impl Schedules {
     ) -> Option<GateSchedule> {
         let (own, older) = (&self.distinct()[own], GateSchedule::of_table(former.table.clone()));
         let times = |one: &GateSchedule| -> Vec<Interval> {
-            let all = one.intervals(at, former.until);
-            all.filter_map(|interval| interval.clip(at, former.until)).collect()
+            let all = one.intervals(at, former.arrives.close);
+            all.filter_map(|interval| interval.clip(at, former.arrives.close)).collect()
         };
         if times(own) == times(&older) {
             return None;
@@ -121,7 +127,7 @@ impl Schedules {
         // The spec has the reasons, as far as the table had it.
         let told = spec.map(|spec| &self.distinct()[spec]);
         let told = told.map_or_else(|| older.clone(), |spec| spec.unlike(&older, at).unwrap_or(spec.clone()));
-        own.after(&told, former.until).or_else(|| own.after(&older, former.until))
+        own.after(&told, former.arrives).or_else(|| own.after(&older, former.arrives))
     }
 }
 
@@ -146,11 +152,22 @@ fn gated<'m>(spec: Option<&'m Spec>, model: &'m Model) -> Vec<Gated<'m>> {
                 let Some(table) = &job.table else { continue };
                 let within = *known.entry(&job.name).or_insert_with(|| within(model, &waits, cluster, job));
                 let Some(within) = within else { continue };
-                found.push(Gated { cluster, target, change_type: change_type.clone(), table, within });
+                let (change_type, job) = (change_type.clone(), job.name.as_str());
+                found.push(Gated { cluster, target, change_type, job, table, within });
             }
         }
     }
     found
+}
+
+/// Returns the files that bring the jobs to their clusters, with those of the Flux Kustomizations that apply these.
+fn files(gated: &[Gated<'_>], model: &Model) -> BTreeSet<RepoPath> {
+    let jobs: BTreeSet<(&str, &str)> = gated.iter().map(|one| (one.cluster, one.job)).collect();
+    let of = |(cluster, job)| {
+        let applied_by = model.bringing(cluster, job).into_iter().map(|flux| &flux.file);
+        model.closings.files(cluster, job).chain(applied_by)
+    };
+    jobs.into_iter().flat_map(of).cloned().collect()
 }
 
 /// Returns how long after a merge a job of a cluster acts by it, at the latest; `None` where Git does not say it, or what
@@ -167,17 +184,20 @@ fn within<'m>(model: &'m Model, waits: &Waits<'m>, cluster: &str, job: &BuiltJob
 }
 
 impl Gated<'_> {
+    /// Returns the table at which something looks that holds it back in a state.
+    fn table_in<'s>(&self, model: &'s Model) -> Option<&'s OpenTimes> {
+        model.closings.running(self.cluster, &self.target)?.table.as_ref()
+    }
+
     /// Finds the table that counts at an instant in place of that of the present state.
     fn former(&self, past: &States<'_>, at: Timestamp) -> Option<Former> {
-        let table_at = |position: usize| -> Option<OpenTimes> {
-            if position + 1 == past.states.len() {
-                return Some(self.table.clone());
-            }
-            let model = past.history.model(past.states[position].commit.as_deref()?)?;
-            model.closings.running(self.cluster, &self.target)?.table.clone()
-        };
-        let is_same = |position: usize| table_at(position).as_ref() == Some(self.table);
         let mut last = past.states.len() - 1;
+        let model = |position: usize| past.history.model(past.states[position].commit.as_deref()?);
+        let is_same = |position: usize| {
+            position + 1 == past.states.len()
+                || model(position).is_some_and(|model| self.table_in(&model) == Some(self.table))
+        };
+        let table_at = |position: usize| self.table_in(&*model(position)?).cloned();
         if past.states[last].since == Appeared::Nowhere {
             // Of what no commit has it is asked what the windows say.
             last = last.checked_sub(1).filter(|last| is_same(*last))?;
@@ -194,6 +214,6 @@ impl Gated<'_> {
         // Of several on the way, nobody knows which has arrived: what may be open counts.
         let mut known = (before..first).rev().filter_map(table_at);
         let table = known.find(|table| table.is_open(at)).or_else(|| table_at(before))?;
-        Some(Former { table, until })
+        Some(Former { table, arrives: Interval { open: since, close: until } })
     }
 }

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
 use crate::diagnostic::Diagnostic;
-use crate::schedule::{Interval, OpenTimes, Stretch, Timeline, Window, WindowEdges, WindowError};
+use crate::schedule::{Changing, Interval, OpenTimes, Stretch, Timeline, Window, WindowEdges, WindowError};
 use crate::spec::exceptions::is_endless;
 use crate::spec::{Placed, Spec, WindowDef};
 
@@ -111,17 +111,23 @@ impl GateSchedule {
         Some(GateSchedule { opens: Opens::Jobs(self.pair.clone()?), ..self.clone().marked() })
     }
 
-    /// Lets another table count before an instant; `None` where one of both has none.
-    pub(super) fn after(&self, former: &GateSchedule, from: Timestamp) -> Option<GateSchedule> {
+    /// Lets another table count until this one has arrived ([`OpenTimes::after`]); `None` where one of both has none.
+    pub(super) fn after(&self, former: &GateSchedule, arrives: Interval) -> Option<GateSchedule> {
         let (Opens::Table(own), Opens::Table(older)) = (&self.opens, &former.opens) else { return None };
-        let opens = Opens::Table(own.clone().after(older.clone(), from));
+        let opens = Opens::Table(own.clone().after(older.clone(), arrives));
         Some(GateSchedule { opens, ..self.clone().marked() })
     }
 
-    /// Returns the instant before which another table counts ([`Schedules::until_applied`](super::Schedules::until_applied)).
+    /// Returns the instant before which another table may count ([`Schedules::until_applied`](super::Schedules::until_applied)).
     pub fn changes(&self) -> Option<Timestamp> {
         let Opens::Table(own) = &self.opens else { return None };
         own.changes()
+    }
+
+    /// Says what a table does that arrives while the gate is open ([`OpenTimes::changing`]).
+    pub fn changing(&self, at: Timestamp) -> Option<Changing> {
+        let Opens::Table(own) = &self.opens else { return None };
+        own.changing(at)
     }
 
     /// Is another one than that of the spec.

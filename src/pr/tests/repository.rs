@@ -288,6 +288,10 @@ impl History for Told<'_> {
         (!all.contains(&Appeared::Unknown)).then(|| [first].into_iter().chain(later).chain(edited).collect())
     }
 
+    fn states_of(&self, _: &BTreeSet<RepoPath>, since: Timestamp) -> Option<Vec<State>> {
+        self.states(since)
+    }
+
     fn model(&self, commit: &str) -> Option<Rc<Model>> {
         let at: Timestamp = commit.parse().unwrap();
         let is_there = |file: &str| match (self.since)(file) {
