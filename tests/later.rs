@@ -177,7 +177,7 @@ fn a_cluster_that_leaves_loses_the_flux_kustomization_of_its_gate_too() {
     assert!(run.stderr.contains("`gitops-windows sync --allow-deletion` removes it"), "{}", run.stderr);
     let run = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
     assert!(
-        run.stderr.contains("Flux Kustomization reconciliation-windows goes and deletes it"),
+        run.stderr.contains("Flux Kustomization reconciliation-windows goes and deletes them"),
         "{}",
         run.stderr
     );

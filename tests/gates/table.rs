@@ -271,7 +271,7 @@ fn a_shift_that_no_pair_of_cron_jobs_can_say_is_refused() {
     let told = scratch.expect(3, &["sync"]).stderr;
     let reason = "around 2026-03-29 03:30 the clocks change, so `30 2 * * SUN` does not fire 1h after each `30 1 * * SUN`";
     assert!(told.contains(&format!("CronJobs of cluster edge-02 can't be 1h later: {reason}")), "{told}");
-    assert!(told.contains("windows.yaml:12:3") && told.contains("`every` and `through`"), "{told}");
+    assert!(told.contains("windows.yaml:13:3") && told.contains("`every` and `through`"), "{told}");
 }
 
 #[test]
