@@ -14,6 +14,7 @@ use gitops_windows::check::Subject;
 use gitops_windows::delivery::{Hold, Known, Model};
 use gitops_windows::path::RepoPath;
 use gitops_windows::render::Embedded;
+use gitops_windows::repo::Snapshot;
 use support::scratch::{Scratch, WINDOW};
 use support::{corpus, flux_kustomization, path, read, side_by_side, snapshot};
 
@@ -124,6 +125,16 @@ fn job(verb: &str) -> String {
     )
 }
 
+/// Holds that the questions agree about a tree, and returns what `clusters` says of it.
+fn agreed(tree: &Snapshot) -> String {
+    let renderer = Embedded::default();
+    let found = disagreements(tree, &RepoPath::top(), &renderer);
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    let spec = gitops_windows::spec::read(tree, &path("windows.yaml")).unwrap().spec;
+    let model = Model::read(tree, &RepoPath::top(), &Known::of(&spec), &renderer);
+    gitops_windows::clusters::text(&model, Some(&spec))
+}
+
 #[test]
 fn a_gate_holds_back_in_the_clusters_that_get_it() {
     let map = |name: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{ name: {name} }}\n");
@@ -146,12 +157,7 @@ fn a_gate_holds_back_in_the_clusters_that_get_it() {
         ("infra/suspend.yaml", &job("suspend")),
         ("infra/resume.yaml", &job("resume")),
     ]);
-    let renderer = Embedded::default();
-    let found = disagreements(&tree, &RepoPath::top(), &renderer);
-    assert!(found.is_empty(), "{}", found.join("\n"));
-    let spec = gitops_windows::spec::read(&tree, &path("windows.yaml")).unwrap().spec;
-    let model = Model::read(&tree, &RepoPath::top(), &Known::of(&spec), &renderer);
-    insta::assert_snapshot!(gitops_windows::clusters::text(&model, Some(&spec)), @r"
+    insta::assert_snapshot!(agreed(&tree), @r"
     a  root clusters/a (proposed: nothing in Git names it)
       flux-system/apps   apps/a, gated by rw
       flux-system/infra  infra
@@ -185,12 +191,7 @@ fn invariant_10_the_questions_agree_about_what_is_perhaps_not_there() {
         ("db/map.yaml", &map("db")),
         ("web/map.yaml", &map("web")),
     ]);
-    let renderer = Embedded::default();
-    let found = disagreements(&tree, &RepoPath::top(), &renderer);
-    assert!(found.is_empty(), "{}", found.join("\n"));
-    let spec = gitops_windows::spec::read(&tree, &path("windows.yaml")).unwrap().spec;
-    let model = Model::read(&tree, &RepoPath::top(), &Known::of(&spec), &renderer);
-    insta::assert_snapshot!(gitops_windows::clusters::text(&model, Some(&spec)), @r"
+    insta::assert_snapshot!(agreed(&tree), @r"
     root  root root
       flux-system/root  root
       flux-system/off   off, suspended in Git

@@ -223,6 +223,16 @@ impl States<'_> {
         self.states.iter().rposition(is_there).unwrap_or(0)
     }
 
+    /// Tells whether CronJobs of the state before one had a Flux Kustomization closed as that one came; `None` where that is
+    /// not known, or none did.
+    pub(super) fn was_closed(&self, position: usize, cluster: &str, target: &GateTarget) -> Option<bool> {
+        let Appeared::At(came) = self.states[position].since else { return None };
+        let before = self.states[position.checked_sub(1)?].commit.as_ref()?;
+        let before = self.history.model(before)?;
+        closer(&before, cluster, target)?;
+        Some(!before.closings.schedule(cluster, target)?.times(came).open)
+    }
+
     /// Says what a state holds of what the present one holds.
     fn holds(&self, position: usize, asked: &Asked<'_>) -> Holding {
         if position + 1 == self.states.len() {

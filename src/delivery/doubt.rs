@@ -6,7 +6,7 @@ use std::fmt;
 use crate::delivery::stuck::{Id, id};
 use crate::delivery::withheld::DEEPEST;
 use crate::delivery::{Cluster, Model, Reached};
-use crate::render::RenderError;
+use crate::render::is_of_here;
 use crate::repo::FluxKustomization;
 
 /// Why Git does not tell whether a cluster has a Flux Kustomization: nothing brings it now, and something may have before.
@@ -37,8 +37,7 @@ impl fmt::Display for Doubt {
 impl Reached {
     /// Tells whether its build fails, also for Flux, as far as that was made to read the cluster.
     pub fn fails(&self) -> bool {
-        let error = self.error.clone();
-        error.is_some_and(|message| !RenderError { message }.is_of_here())
+        self.error.as_ref().is_some_and(|message| !is_of_here(message))
     }
 }
 

@@ -18,8 +18,9 @@ impl Walk<'_, '_> {
     ///
     /// It is one for the source of the root, for that of the spec, for another one with the same URL, for what a generator
     /// copies of one of these, and for some that do not stand in Git ([`is_unsaid_here`](Walk::is_unsaid_here)). `path` is
-    /// what is read there, `None` where that is not known; `root` is the position of the root that brings what reads it.
-    pub(super) fn artifact(&self, id: &SourceId, path: Option<&str>, root: usize) -> Option<Artifact> {
+    /// what is read there, `None` where that is not known; `is_other` tells whether it follows
+    /// [another revision](Walk::other_revision).
+    pub(super) fn artifact(&self, id: &SourceId, path: Option<&str>, is_other: bool) -> Option<Artifact> {
         let is_pushed = id.kind == "OCIRepository";
         let whole = |top: &RepoPath| Artifact { top: top.clone(), is_pushed, ..Artifact::default() };
         let roots = || self.cluster.roots.iter();
@@ -61,7 +62,7 @@ impl Walk<'_, '_> {
             let is_alike = folder.as_ref().is_some_and(is_above) && around.any(|one| !one.source().is(id));
             return (!is_alike && (is_here || is_only())).then(Artifact::default);
         }
-        if self.other_revision(id, root).is_some() {
+        if is_other {
             return None;
         }
         known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top))

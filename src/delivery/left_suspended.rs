@@ -53,14 +53,15 @@ fn is_left(past: &States<'_>, waiting: &Waiting<'_>, since: Timestamp, at: Times
         return false;
     };
     let Appeared::At(came) = past.states[first].since else { return false };
-    let is_closed = || {
+    // The pair may never have closed it.
+    let is_unclosed = || {
         let older = model(before)?;
         let schedule = older.closings.schedule(cluster, target)?;
         let own = [Waiting { cluster, target: target.clone(), schedule: &schedule }];
-        // The pair may never have closed it.
         let mut unclosed = begun(&older, &own, came, past.history).into_iter().flatten();
-        let is_unclosed = unclosed.any(|begun| begun.assumed().is_none());
-        Some(!schedule.times(came).open && !is_unclosed)
+        Some(unclosed.any(|begun| begun.assumed().is_none()))
     };
-    (since..=at).contains(&came) && is_closed() == Some(true)
+    (since..=at).contains(&came)
+        && past.was_closed(first, cluster, target) == Some(true)
+        && is_unclosed() == Some(false)
 }

@@ -2,10 +2,9 @@
 
 use jiff::Timestamp;
 
-use crate::delivery::begun::{Begun, States, Waiting, closer};
+use crate::delivery::begun::{Begun, States, Waiting};
 use crate::delivery::{Cluster, Model, Reached};
 use crate::mechanism::GateTarget;
-use crate::repo::Appeared;
 
 /// A Flux Kustomization that reads a held source in Git, and that only gated ones apply.
 ///
@@ -54,23 +53,10 @@ impl<'a> Moved<'a> {
         let moved = later.clone().find(|position| reads_live(*position) == Some(false));
         let position = moved.unwrap_or(later.end - 1);
         // What CronJobs had suspended by then stays so until its new spec resumes it.
-        if self.is_suspended(past, position) {
+        if past.was_closed(position, cluster, target) == Some(true) {
             return None;
         }
         Some(Begun::brought(past.states[position].since, self.opening))
-    }
-
-    /// Tells whether CronJobs of the state before one had it closed as that one came.
-    fn is_suspended(&self, past: &States<'_>, position: usize) -> bool {
-        let Waiting { cluster, target, .. } = self.waiting;
-        let is_closed = || {
-            let Appeared::At(came) = past.states[position].since else { return None };
-            let before = past.states[position.checked_sub(1)?].commit.as_ref()?;
-            let before = past.history.model(before)?;
-            closer(&before, cluster, target)?;
-            Some(!before.closings.schedule(cluster, target)?.times(came).open)
-        };
-        is_closed() == Some(true)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::path::RepoPath;
 use crate::render::Renderer;
 use crate::repo::flux::is_yaml;
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Appeared, Entry, Repository, Snapshot, built_any};
+use crate::repo::{Appeared, Entry, Merged, Repository, Snapshot, built_any};
 
 /// The history of a branch up to a state of its files.
 ///
@@ -27,8 +27,33 @@ pub struct Past<'a> {
     model: &'a Model,
     renderer: &'a dyn Renderer,
     known: RefCell<BTreeMap<String, Option<Rc<Model>>>>,
+    /// The commit at its end; `None` where there is none.
+    head: OnceCell<Option<String>>,
+    /// What was read of its commits.
+    line: RefCell<Option<Line>>,
     /// What counts of a commit, and the files that no commit has so; `None` where git can't say.
     present: OnceCell<Option<(Weight<'a>, BTreeSet<RepoPath>)>>,
+}
+
+/// The commits of a branch's own line since an instant.
+struct Line {
+    since: Timestamp,
+    /// The newest one at that instant; `None` where all are later.
+    first: Option<String>,
+    /// Those after it, the newest first.
+    later: Vec<Merged>,
+}
+
+impl Line {
+    /// Returns the newest commit at the same instant or a later one, and those after it: the last one of a line up to an
+    /// instant stands before all that are later.
+    fn since(&self, since: Timestamp) -> (Option<String>, &[Merged]) {
+        let position = self.later.iter().position(|one| one.at.as_second() <= since.as_second());
+        match position {
+            Some(position) => (Some(self.later[position].hash.clone()), &self.later[..position]),
+            None => (self.first.clone(), &self.later),
+        }
+    }
 }
 
 impl<'a> Past<'a> {
@@ -39,8 +64,17 @@ impl<'a> Past<'a> {
         (snapshot, model): (&'a Snapshot, &'a Model),
         renderer: &'a dyn Renderer,
     ) -> Past<'a> {
-        let (known, present) = (RefCell::default(), OnceCell::new());
-        Past { repository, revision, snapshot, model, renderer, known, present }
+        Past {
+            repository,
+            revision,
+            snapshot,
+            model,
+            renderer,
+            known: RefCell::default(),
+            head: OnceCell::new(),
+            line: RefCell::default(),
+            present: OnceCell::new(),
+        }
     }
 
     /// Looks at the files once, whenever it is asked.
@@ -56,19 +90,24 @@ impl<'a> Past<'a> {
     fn weighed(&self, own: Option<&Weight<'_>>, since: Timestamp) -> Option<Vec<State>> {
         self.repository.git()?;
         let state = |since, commit| State { since, commit };
-        let Some(head) = self.repository.commit(self.revision) else {
+        let Some(head) = self.head.get_or_init(|| self.repository.commit(self.revision)) else {
             return Some(vec![state(Appeared::Before, None), state(Appeared::Nowhere, None)]);
         };
-        let first = self.repository.commit_at(&head, since);
-        if first.is_none() && self.repository.is_shallow() {
-            return None;
+        let mut line = self.line.borrow_mut();
+        if line.as_ref().is_none_or(|known| since < known.since) {
+            let first = self.repository.commit_at(head, since);
+            if first.is_none() && self.repository.is_shallow() {
+                return None;
+            }
+            let later = self.repository.merged_since(first.as_deref(), head)?;
+            *line = Some(Line { since, first, later });
         }
-        let merged = self.repository.merged_since(first.as_deref(), &head)?;
-        let (all, edited) = self.present(&head)?;
+        let (first, merged) = line.as_ref()?.since(since);
+        let (all, edited) = self.present(head)?;
         let has_any =
             |paths: &BTreeSet<RepoPath>| own.map_or_else(|| all.has_any(paths), |own| own.has_any(paths));
-        let later = merged.into_iter().rev().filter(|one| has_any(&one.paths));
-        let later = later.map(|one| state(Appeared::At(one.at), Some(one.hash)));
+        let later = merged.iter().rev().filter(|one| has_any(&one.paths));
+        let later = later.map(|one| state(Appeared::At(one.at), Some(one.hash.clone())));
         let edited = has_any(edited).then(|| state(Appeared::Nowhere, None));
         Some([state(Appeared::Before, first)].into_iter().chain(later).chain(edited).collect())
     }
@@ -154,4 +193,35 @@ impl<'a> Weight<'a> {
 
 fn is_list(path: &RepoPath) -> bool {
     path.name().is_some_and(|name| FILE_NAMES.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_since_a_later_instant_is_a_part_of_that_since_an_earlier_one() {
+        let second = |second: i64| Timestamp::from_second(second).unwrap();
+        let merged = |hash: &str, at: i64| Merged {
+            hash: hash.to_owned(),
+            subject: String::new(),
+            at: second(at),
+            paths: BTreeSet::new(),
+        };
+        let line = Line {
+            since: second(10),
+            first: Some("a".to_owned()),
+            later: vec![merged("d", 40), merged("c", 30), merged("b", 20)],
+        };
+        let told = |at: Timestamp| {
+            let (first, later) = line.since(at);
+            let later: Vec<&str> = later.iter().map(|one| one.hash.as_str()).collect();
+            format!("{}: {}", first.unwrap_or_default(), later.join(" "))
+        };
+        assert_eq!(told(second(10)), "a: d c b");
+        assert_eq!(told(second(19)), "a: d c b");
+        assert_eq!(told(second(20)), "b: d c");
+        assert_eq!(told("1970-01-01T00:00:30.5Z".parse().unwrap()), "c: d");
+        assert_eq!(told(second(50)), "d: ");
+    }
 }

@@ -6,7 +6,7 @@ use crate::delivery::classify::{Classified, ClassifyError, classify_all};
 use crate::delivery::values::{Values, is_release};
 use crate::delivery::{Apps, Artifact, Effect, EntryPoint, Input, Lacking, origins};
 use crate::path::RepoPath;
-use crate::render::{Object, RenderError, Request};
+use crate::render::{Object, Request, is_of_here};
 use crate::repo::listing::has_list;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Snapshot};
@@ -79,8 +79,7 @@ impl TypedError {
 
     /// Tells whether it does not build for Flux either.
     pub fn fails(&self) -> bool {
-        let message = self.unbuilt().map(str::to_owned);
-        message.is_some_and(|message| !RenderError { message }.is_of_here())
+        self.unbuilt().is_some_and(|message| !is_of_here(message))
     }
 }
 
@@ -235,7 +234,7 @@ fn unfetched<'m>(
     lacking: impl Fn(&'m FluxKustomization) -> Vec<Lacking>,
 ) -> TypedError {
     let message = match error {
-        TypedError::Render(message) if !(RenderError { message: message.clone() }).is_of_here() => message,
+        TypedError::Render(message) if !is_of_here(&message) => message,
         error => return error,
     };
     let fails = |one| lacking(one).into_iter().find(|lacking| lacking.effect == Effect::Fails);

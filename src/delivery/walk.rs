@@ -19,7 +19,7 @@ use crate::delivery::view::{Built, View};
 use crate::limit::{KUSTOMIZATIONS, KUSTOMIZATIONS_DEPTH};
 use crate::mechanism;
 use crate::path::RepoPath;
-use crate::render::{RenderError, Request};
+use crate::render::{Request, is_of_here};
 use crate::repo::flux::{EXTENSIONS, Unmapped, holds_variable, is_flux_kustomization};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::substitute;
@@ -201,7 +201,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             match (step.by, error) {
                 (Some(by), Some(_)) => self.cluster.kustomizations[by].error.clone_from(error),
                 (None, Some(message)) => {
-                    self.cluster.has_failing_root |= !RenderError { message: message.clone() }.is_of_here();
+                    self.cluster.has_failing_root |= !is_of_here(message);
                 }
                 _ => {}
             }
@@ -284,7 +284,8 @@ impl<'r, 'a> Walk<'r, 'a> {
                 let mut read = Vec::new();
                 for (position, id) in generator::sources(&value).into_iter().enumerate() {
                     let folder = generator::copied_of(&value, position).find(|one| self.reader.is_here(one));
-                    let artifact = self.artifact(&id, folder.as_ref().map(RepoPath::as_str), step.root);
+                    let is_other = self.other_revision(&id, step.root).is_some();
+                    let artifact = self.artifact(&id, folder.as_ref().map(RepoPath::as_str), is_other);
                     let artifact = artifact.map(|artifact| Artifact { ignore: self.ignore(&id), ..artifact });
                     read.push(artifact.map(|artifact| (self.reader.view(&artifact), artifact)));
                 }
@@ -411,7 +412,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         self.cluster.kustomizations[position].post_build.clone_from(&post_build);
         // A path that is left out is the top (`kustomization_types.go`, `Path`).
         let other = self.other_revision(&id, root);
-        let artifact = self.artifact(&id, spec["path"].as_str().or(Some("./")), root);
+        let artifact = self.artifact(&id, spec["path"].as_str().or(Some("./")), other.is_some());
         self.cluster.kustomizations[position].other = other;
         let Some(artifact) = artifact else {
             if id.kind == "GitRepository" && self.source(&id).is_none() {

@@ -129,14 +129,17 @@ impl<'a> Tree<'a> {
 
     /// Tells whether the gate before suspended a Flux Kustomization, so that its CronJobs leave it so.
     pub(super) fn is_left_suspended(&self, applier: &Applier<'_>) -> bool {
-        let key = |one: &Reached| (applier.cluster.to_owned(), self.target(one));
-        !self.left.is_empty() && applier.kustomization.is_some_and(|one| self.left.contains(&key(one)))
+        self.is_among(&self.left, applier)
     }
 
     /// Tells whether a Flux Kustomization leaves its held source for the live one while its window is closed.
     pub(super) fn is_freed(&self, applier: &Applier<'_>) -> bool {
+        self.is_among(&self.freed, applier)
+    }
+
+    fn is_among(&self, keys: &BTreeSet<Key>, applier: &Applier<'_>) -> bool {
         let key = |one: &Reached| (applier.cluster.to_owned(), self.target(one));
-        !self.freed.is_empty() && applier.kustomization.is_some_and(|one| self.freed.contains(&key(one)))
+        !keys.is_empty() && applier.kustomization.is_some_and(|one| keys.contains(&key(one)))
     }
 
     /// Returns the first closings of what nothing has closed yet at an instant, as `calendar` shows them.

@@ -85,18 +85,27 @@ const NEEDS: &str = "needs ";
 impl RenderError {
     /// Tells whether a build failed for what is lacking here, so that Flux may well make it.
     pub fn is_of_here(&self) -> bool {
-        self.is_unjudged() || self.message.starts_with(NEEDS)
+        is_of_here(&self.message)
     }
 
     /// Tells whether the build was stopped for its time or memory, so that it says nothing about the folder.
     pub fn is_unjudged(&self) -> bool {
-        self.message.starts_with(LATE) || self.message.starts_with(LARGE)
+        is_unjudged(&self.message)
     }
 
     /// Makes an error of a tool's report, of which only the part that matters is kept.
     fn reported(text: &str) -> RenderError {
         RenderError { message: cause::cause(text) }
     }
+}
+
+/// As [`RenderError::is_of_here`], by the message that somebody kept of it.
+pub(crate) fn is_of_here(message: &str) -> bool {
+    is_unjudged(message) || message.starts_with(NEEDS)
+}
+
+fn is_unjudged(message: &str) -> bool {
+    message.starts_with(LATE) || message.starts_with(LARGE)
 }
 
 /// Something that builds kustomize folders of a snapshot.

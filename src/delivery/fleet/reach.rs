@@ -63,6 +63,7 @@ fn takes_in(model: &Model, snapshot: &Snapshot, folder: &RepoPath, path: &RepoPa
     let mut above = path.parents();
     above.by_ref().take_while(|above| above != folder).all(|above| !model.graph.has(&above))
 }
+
 /// Returns how sources follow another revision of this repository of which some clusters read a path, or all clusters where
 /// none is named; `reached` is what a change of it reaches ([`reached_by`]).
 pub fn others_reading(

@@ -1,7 +1,6 @@
 //! What lands in a cluster by which Flux Kustomization, and what holds it back.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use crate::delivery;
 use crate::delivery::fleet::wait::Waits;
@@ -382,16 +381,20 @@ impl<'m> Reading<'m> {
     }
 
     pub(super) fn named(&self, flux: &FluxKustomization) -> KustomizationName {
+        let model: &'m Model = self.model;
+        let one = model.reached(flux);
+        let own = model.delivered.named(&flux.cluster).zip(one);
+        let stuck = own.and_then(|(cluster, one)| cluster.stuck(one));
         KustomizationName {
             name: flux.name.clone(),
             namespace: self.spec.flux.namespace_of(&flux.namespace).to_owned(),
             in_git: true,
             interval: flux.spec("interval").as_str().map(str::to_owned),
-            within: self.within(flux),
-            release: self.release(flux),
-            stuck: self.stuck(flux),
-            fails: self.model.reached(flux).is_some_and(Reached::fails),
-            doubt: self.model.doubt(flux).cloned(),
+            within: own.and_then(|(cluster, one)| self.waits.pace(cluster, one)),
+            release: own.and_then(|(cluster, one)| release(cluster, one)),
+            stuck: stuck.or_else(|| flux.is_suspended().then_some(Stuck::Suspended)),
+            fails: one.is_some_and(Reached::fails),
+            doubt: model.doubt(flux).cloned(),
         }
     }
 
@@ -417,21 +420,6 @@ impl<'m> Reading<'m> {
         let (namespace, name) = (&self.spec.flux.namespace, self.model.name_in(entry, cluster));
         self.waits.holds.by_jobs(cluster, namespace, name, None)?;
         Some(self.unseen(namespace, name.to_owned()))
-    }
-
-    fn within(&self, flux: &FluxKustomization) -> Option<Duration> {
-        let model: &'m Model = self.model;
-        self.waits.pace(model.delivered.named(&flux.cluster)?, model.reached(flux)?)
-    }
-
-    fn stuck(&self, flux: &FluxKustomization) -> Option<Stuck> {
-        let own = self.model.delivered.named(&flux.cluster).zip(self.model.reached(flux));
-        let stuck = own.and_then(|(cluster, one)| cluster.stuck(one));
-        stuck.or_else(|| flux.is_suspended().then_some(Stuck::Suspended))
-    }
-
-    fn release(&self, flux: &FluxKustomization) -> Option<Release> {
-        release(self.model.delivered.named(&flux.cluster)?, self.model.reached(flux)?)
     }
 
     pub(super) fn awaited(&self, flux: &FluxKustomization) -> Option<Awaited> {

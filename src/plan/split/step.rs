@@ -4,7 +4,7 @@ use crate::delivery::EntryPoint;
 use crate::delivery::{Effect, Input, Partial, TypedError, shared, told_apart};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::edit::Builder;
-use crate::plan::edit::prepare::{prepare, without_policy};
+use crate::plan::edit::prepare::prepare;
 use crate::plan::migrate::precondition::identity;
 use crate::plan::outcome::{BESIDE, EntryOutcome, Way};
 use crate::plan::problem::Problem;
@@ -105,9 +105,7 @@ impl Run<'_> {
         let moves = |one: &&FluxKustomization| !is_live && input.spec.clusters.contains_key(&one.cluster);
         for kustomization in each_written(input.model.flux_of(entry).filter(moves)) {
             // What no edit of this step mends comes first: the other would be mended in vain.
-            let is_held = input.spec.gate.mechanism.holds_sources();
-            let held = || is_held.then(|| without_policy(kustomization)).flatten();
-            let unsaid = identity::variable(kustomization).or_else(held);
+            let unsaid = identity::variable(kustomization).or_else(|| identity::unheld(input, kustomization));
             if let Err(stop) = unsaid.map_or_else(|| prepare(&mut trial, kustomization), Err) {
                 return outcome.refused(stop).into();
             }

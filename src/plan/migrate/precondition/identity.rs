@@ -21,8 +21,8 @@ const WRITTEN_OUT: &str = "write the cluster's value, in a file for each cluster
 /// A variable in `prune` or `deletionPolicy` is no such thing: the first step writes over it, and the
 /// last one gives it back.
 pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
-    let held = |flux| input.spec.gate.mechanism.holds_sources().then(|| without_policy(flux)).flatten();
-    let stop = one.all().find_map(|flux| variable(flux).or_else(|| refused(flux)).or_else(|| held(flux)));
+    let stop =
+        one.all().find_map(|flux| variable(flux).or_else(|| refused(flux)).or_else(|| unheld(input, flux)));
     let stop = stop.or_else(|| veiled(input, one))?;
     let overlaps = one.rest.as_ref().is_some_and(|rest| rest.overlaps);
     let is_finished = !overlaps && !one.new.values().any(Vec::is_empty) && !one.all().any(is_remembering);
@@ -53,6 +53,11 @@ pub(crate) fn variable(flux: &FluxKustomization) -> Option<Problem> {
         WRITTEN_OUT,
         flux.place(key),
     ))
+}
+
+/// Stops where the gate is to hold a source, and the Flux there has no policy by which objects stay.
+pub(crate) fn unheld(input: &Input<'_>, flux: &FluxKustomization) -> Option<Problem> {
+    input.spec.gate.mechanism.holds_sources().then(|| without_policy(flux)).flatten()
 }
 
 /// Stops where nothing in Git names an entry point, and a path with a variable may be that of it.
