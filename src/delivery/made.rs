@@ -38,7 +38,7 @@ pub(super) fn made(clusters: &Clusters, snapshot: &Snapshot) -> Vec<FluxKustomiz
                 home: cluster.home(),
                 read_in: cluster.name.clone(),
                 is_brought: false,
-                api: cluster.api.clone(),
+                apis: cluster.api.iter().map(|api| (cluster.name.clone(), api.clone())).collect(),
                 value: one.value.clone(),
                 effective: one.value.clone(),
                 post_build: one.post_build.clone(),

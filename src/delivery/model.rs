@@ -311,6 +311,10 @@ fn alive(
     }
     let mut found = Vec::new();
     for (position, all) in by_position {
+        let all_apis = all.iter().filter(|(.., one)| one.remote.is_empty());
+        let apis: Vec<_> = all_apis
+            .filter_map(|(cluster, reader, ..)| Some((cluster.clone(), reader.api.clone()?)))
+            .collect();
         for (cluster, reader, home, one) in &all {
             found.push(FluxKustomization {
                 // What a prefix makes of a name no edit of the file can say.
@@ -333,7 +337,7 @@ fn alive(
                 home: home.clone(),
                 read_in: reader.name.clone(),
                 is_brought: is_brought(&written[position], one),
-                api: reader.api.clone().filter(|_| one.remote.is_empty()),
+                apis: apis.clone(),
                 ..written[position].clone()
             });
         }

@@ -95,8 +95,9 @@ pub struct FluxKustomization {
     pub(crate) read_in: String,
     /// Whether another one applies it and the build of its own folder leaves its file out; the model finds it out.
     pub(crate) is_brought: bool,
-    /// The API that its cluster gets from Git; `None` where Git does not say it, and as long as the model has not found it out.
-    pub api: Option<Arc<FluxApi>>,
+    /// The APIs of the clusters that get it from its file, each with its cluster: none of one of which Git does not say it, and
+    /// as long as the model has not found it out. What is written into the file reaches all of them.
+    pub apis: Vec<(String, Arc<FluxApi>)>,
 }
 
 /// Gives those that are written differently: of what several clusters apply from one file, the first.
@@ -156,9 +157,20 @@ impl FluxKustomization {
         *self.spec("suspend") == true
     }
 
-    /// Tells whether its cluster has a field of `spec`, as far as Git says, in the version that generated files use.
+    /// Returns the API of its own cluster, where Git says it.
+    pub fn api(&self) -> Option<&FluxApi> {
+        self.apis.iter().find(|(cluster, _)| *cluster == self.cluster).map(|(_, api)| api.as_ref())
+    }
+
+    /// Tells whether all clusters that get it have a field of `spec`, as far as Git says, in the version that generated files use.
     pub fn takes(&self, field: &str) -> bool {
-        self.api.as_ref().is_none_or(|api| api.has(API_VERSION, field))
+        self.without(field).is_none()
+    }
+
+    /// Returns the first cluster that gets it and has no such field of `spec`, with its API.
+    pub fn without(&self, field: &str) -> Option<(&str, &FluxApi)> {
+        let mut all = self.apis.iter().map(|(cluster, api)| (cluster.as_str(), api.as_ref()));
+        all.find(|(_, api)| !api.has(API_VERSION, field))
     }
 
     /// Tells whether it builds the folder that holds its own file, as what `flux bootstrap` writes does. One whose file
@@ -319,7 +331,7 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
                     home: String::new(),
                     read_in: String::new(),
                     is_brought: false,
-                    api: None,
+                    apis: Vec::new(),
                     effective: Arc::clone(&value),
                     post_build: value["spec"]["postBuild"].clone(),
                     value,

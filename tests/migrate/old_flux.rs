@@ -21,7 +21,11 @@ const FIELDS: [&str; 12] = [
     "decryption: { x-kubernetes-preserve-unknown-fields: true }",
 ];
 
-fn definition(version: &str, more: &str) -> String {
+/// The field that Flux 2.5 brought.
+pub(crate) const POLICY: &str = "              deletionPolicy: { type: string }\n";
+
+/// The CustomResourceDefinition of Flux Kustomizations of a version of Flux, with more fields.
+pub(crate) fn definition(version: &str, more: &str) -> String {
     let fields: String = FIELDS.iter().map(|field| format!("              {field}\n")).collect();
     format!(
         "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata:\n  name: kustomizations.kustomize.toolkit.fluxcd.io\n  labels: {{ app.kubernetes.io/version: {version} }}\nspec:\n  group: kustomize.toolkit.fluxcd.io\n  names: {{ kind: Kustomization }}\n  versions:\n  - name: v1\n    served: true\n    schema:\n      openAPIV3Schema:\n        properties:\n          spec:\n            properties:\n{fields}              healthChecks: {{ x-kubernetes-preserve-unknown-fields: true }}\n{more}"
@@ -32,8 +36,7 @@ fn definition(version: &str, more: &str) -> String {
 fn repository() -> Scratch {
     let scratch = Scratch::fixture("overlays");
     scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n  south: {{}}\n"));
-    let policy = "              deletionPolicy: { type: string }\n";
-    for (cluster, version, more) in [("north", "v2.3.0", ""), ("south", "v2.5.0", policy)] {
+    for (cluster, version, more) in [("north", "v2.3.0", ""), ("south", "v2.5.0", POLICY)] {
         scratch.write(&CRD.replace("CLUSTER", cluster), definition(version, more));
         let list = format!("clusters/{cluster}/flux-system/kustomization.yaml");
         scratch.replace(&list, "- gotk-sync.yaml\n", "- gotk-sync.yaml\n- crd.yaml\n");

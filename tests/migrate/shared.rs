@@ -1,6 +1,7 @@
 //! Flux Kustomizations of several clusters that stand in one file: what moves there moves in all of them.
 
 use crate::divided::{SPEC, nothing_is_deleted};
+use crate::old_flux::{POLICY, definition};
 use crate::support::flux_kustomization;
 use crate::support::scratch::{Scratch, assert_same};
 
@@ -75,6 +76,36 @@ fn one_file_of_two_clusters_is_handed_over_in_one_commit() {
             .text("infra/reconciliation-windows/role.yaml")
             .contains("resourceNames: [after, all-rw, own-rw]")
     );
+}
+
+#[test]
+fn one_file_of_two_clusters_gets_no_field_that_one_of_them_has_not() {
+    for old in ["north", "south"] {
+        let scratch = fleet(BOTH);
+        for cluster in ["north", "south"] {
+            let (version, more) = if cluster == old { ("v2.3.0", "") } else { ("v2.5.0", POLICY) };
+            let top = format!("clusters/{cluster}");
+            scratch.write(&format!("{top}/crd.yaml"), definition(version, more));
+            scratch.replace(&format!("{top}/kustomization.yaml"), "own.yaml", "own.yaml, crd.yaml");
+        }
+        scratch.commit();
+        scratch.take(&["split", "--all", "--yes"]);
+        let all = scratch.text("common/all.yaml");
+        assert!(
+            all.contains("prune: false # gitops-windows: was true") && !all.contains("deletionPolicy"),
+            "{old}: {all}"
+        );
+        for cluster in ["north", "south"] {
+            let own = scratch.text(&format!("clusters/{cluster}/own.yaml"));
+            assert_eq!(own.contains("deletionPolicy: Orphan"), cluster != old, "{old}: {own}");
+        }
+        for _ in ["hand over", "finish"] {
+            scratch.take(&["migrate", "--yes"]);
+            assert!(!nothing_is_deleted(&scratch).contains("GW071"), "{old}");
+        }
+        scratch.expect(0, &["verify"]);
+        assert!(scratch.run(&["migrate"]).stderr.contains("finished"), "{old}");
+    }
 }
 
 /// In south a real-time Flux Kustomization waits for `after`, so that a gate holds it in north only.

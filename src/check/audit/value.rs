@@ -42,7 +42,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 fn undeclared(all: &[FluxKustomization]) -> impl Iterator<Item = Diagnostic> {
     let mut found: BTreeMap<_, (&FluxKustomization, &FluxApi, BTreeSet<&str>)> = BTreeMap::new();
     for flux in all {
-        let Some(api) = &flux.api else { continue };
+        let Some(api) = flux.api() else { continue };
         let Some(keys) = api.undeclared(&flux.effective) else { continue };
         let key = (&flux.file, &flux.name, keys);
         let (.., clusters) = found.entry(key).or_insert_with(|| (flux, api, BTreeSet::new()));

@@ -32,7 +32,7 @@ pub fn left_behind(input: &Input<'_>, one: &Move<'_>, inventories: &[Inventory])
             .at(keeper.place("prune"))
             .help(format!(
                 "once its successors are ready: `{}`",
-                Command::let_go(name, namespace, cluster, old.takes("deletionPolicy")).shell()
+                Command::let_go(name, namespace, cluster, input.model.takes_policies(cluster)).shell()
             )),
         )
     };

@@ -24,8 +24,11 @@ pub fn refused(flux: &FluxKustomization) -> Option<Problem> {
 
 /// Stops where the Flux that Git holds for a cluster is too old for what stands in a file, or for what is written there.
 fn unknown(flux: &FluxKustomization) -> Option<Problem> {
-    let api = flux.api.as_ref()?;
-    let (name, cluster) = (&flux.name, &flux.cluster);
+    flux.apis.iter().find_map(|(cluster, api)| unknown_in(flux, cluster, api))
+}
+
+fn unknown_in(flux: &FluxKustomization, cluster: &str, api: &FluxApi) -> Option<Problem> {
+    let name = &flux.name;
     let (what, since, or, place) = match api.undeclared(&flux.effective) {
         Some(keys) => (
             format!("declare `spec.{}` of Flux Kustomization {name}", keys.join(".")),
@@ -47,8 +50,8 @@ fn unknown(flux: &FluxKustomization) -> Option<Problem> {
 
 /// Stops where the Flux that Git holds for a cluster has no policy, for steps that `prune: false` does not do for.
 pub fn without_policy(flux: &FluxKustomization) -> Option<Problem> {
-    let api = flux.api.as_ref().filter(|_| !flux.takes("deletionPolicy"))?;
-    let (name, cluster, since) = (&flux.name, &flux.cluster, FluxApi::version_with("deletionPolicy"));
+    let (cluster, api) = flux.without("deletionPolicy")?;
+    let (name, since) = (&flux.name, FluxApi::version_with("deletionPolicy"));
     Some(Problem::lasting(
         format!("{api} has no `deletionPolicy`, which {name} needs to keep its objects in cluster {cluster}"),
         format!("upgrade Flux of cluster {cluster} to {since}\nlet that reach the cluster, then go on"),
