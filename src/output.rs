@@ -4,6 +4,8 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::cli::{Color, Global};
 use crate::diagnostic::{Diagnostic, Severity, clean, folded, render};
 
@@ -146,6 +148,12 @@ impl Output {
         }
     }
 
+    /// Prints JSON to stdout, on one line or several, with escapes in place of what would move the cursor, colour a terminal or
+    /// turn the direction of writing there.
+    pub fn json(&self, value: &Value, is_one_line: bool) {
+        self.result(json_text(value, is_one_line).as_bytes());
+    }
+
     /// Returns what is to be said where a part of the results could not be printed.
     pub fn lost(&self) -> Option<Diagnostic> {
         self.lost.get().map(|reason| lost(reason))
@@ -252,8 +260,47 @@ impl Output {
     }
 }
 
+/// Returns JSON as a terminal can show it: what is escaped means the same to a program.
+fn json_text(value: &Value, is_one_line: bool) -> String {
+    let text = if is_one_line { value.to_string() } else { format!("{value:#}") };
+    let mut safe = String::with_capacity(text.len() + 1);
+    for character in text.chars() {
+        // Nothing outside of a string is more than ASCII.
+        if character.is_ascii() && character != '\u{7f}'
+            || clean(&character.to_string()).starts_with(character)
+        {
+            safe.push(character);
+        } else {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                safe.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    safe.push('\n');
+    safe
+}
+
 /// Returns what is to be said where a part of the results could not be printed.
 fn lost(reason: &str) -> Diagnostic {
     Diagnostic::error(format!("can't print the whole result: {reason}"))
         .help("free some space or print elsewhere, then run again")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn json_keeps_a_terminal_safe_and_means_the_same() {
+        let value = json!({ "name\u{202e}": "a\u{1b}[31m\u{7f}\u{9b}b\u{e0001} ü\n" });
+        for is_one_line in [true, false] {
+            let text = json_text(&value, is_one_line);
+            assert!(text.contains(r"a\u001b[31m\u007f\u009bb\udb40\udc01 ü\n"), "{text}");
+            assert!(text.contains(r"name\u202e"), "{text}");
+            assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+        }
+    }
 }

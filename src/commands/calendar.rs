@@ -140,7 +140,10 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
         CalendarFormat::Svg => svg(&calendar),
         CalendarFormat::Html => html(&calendar, &spec, now),
         CalendarFormat::Ics => ics(&calendar, revised(&workspace, &spec).unwrap_or(now)),
-        CalendarFormat::Json => format!("{:#}\n", json(&calendar)),
+        CalendarFormat::Json => {
+            output.json(&json(&calendar), false);
+            return Ok(Exit::Clean);
+        }
     };
     output.result(answer.as_bytes());
     Ok(Exit::Clean)

@@ -46,7 +46,7 @@ pub fn run(global: &Global, arguments: &FluxCreate, output: &Output) -> Result<E
         Answer::Text => output.result(text(&commands).as_bytes()),
         Answer::Json => {
             let commands: Vec<Value> = commands.iter().map(Command::to_json).collect();
-            output.result(format!("{:#}\n", json!({ "version": 1, "commands": commands })).as_bytes());
+            output.json(&json!({ "version": 1, "commands": commands }), false);
         }
     }
     if commands.is_empty() {

@@ -150,11 +150,12 @@ pub fn run(global: &Global, arguments: &Freeze, output: &Output) -> Result<Exit,
         FreezeWhat::List(ExceptionList { format }) => {
             let workspace = Workspace::open(global, output)?;
             let spec = workspace.spec(output)?;
-            let text = match format {
-                TextFormat::Text => freezes_text(&spec, now),
-                TextFormat::Json => format!("{:#}\n", freezes(&spec, file(&workspace).bytes(), now)),
-            };
-            output.result(text.as_bytes());
+            match format {
+                TextFormat::Text => output.result(freezes_text(&spec, now).as_bytes()),
+                TextFormat::Json => {
+                    output.json(&freezes(&spec, file(&workspace).bytes(), now), false);
+                }
+            }
             Ok(Exit::Clean)
         }
         FreezeWhat::Remove(FreezeRemove { names, edit: arguments }) => {

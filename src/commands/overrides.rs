@@ -129,11 +129,12 @@ pub fn run(global: &Global, arguments: &Override, output: &Output) -> Result<Exi
         OverrideWhat::List(ExceptionList { format }) => {
             let workspace = Workspace::open(global, output)?;
             let spec = workspace.spec(output)?;
-            let text = match format {
-                TextFormat::Text => overrides_text(&spec, now),
-                TextFormat::Json => format!("{:#}\n", overrides(&spec, file(&workspace).bytes(), now)),
-            };
-            output.result(text.as_bytes());
+            match format {
+                TextFormat::Text => output.result(overrides_text(&spec, now).as_bytes()),
+                TextFormat::Json => {
+                    output.json(&overrides(&spec, file(&workspace).bytes(), now), false);
+                }
+            }
             Ok(Exit::Clean)
         }
         OverrideWhat::Remove(OverrideRemove { scope, change_type, from, edit: arguments }) => {

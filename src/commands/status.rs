@@ -19,9 +19,7 @@ use crate::delivery::World;
 use crate::error::Error;
 use crate::live::{Cluster as _, Kubectl, Objects};
 use crate::output::Output;
-use crate::status::{
-    Answer, Cluster, Expected, Look, json, judge, observe, printed, text, unknown, waiting, wanted,
-};
+use crate::status::{Answer, Cluster, Expected, Look, json, judge, observe, text, unknown, waiting, wanted};
 
 /// How many clusters are asked at once.
 const AT_ONCE: usize = 16;
@@ -71,7 +69,7 @@ pub fn run(global: &Global, arguments: &Status, output: &Output) -> Result<Exit,
                 }
                 output.result(text(&answer, look).as_bytes());
             }
-            TextFormat::Json => output.result(printed(&json(&answer), is_watched).as_bytes()),
+            TextFormat::Json => output.json(&json(&answer), is_watched),
         }
         let Some(seconds) = arguments.watch else {
             return Ok(match () {

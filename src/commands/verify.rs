@@ -47,7 +47,7 @@ pub fn run(global: &Global, arguments: &Verify, output: &Output) -> Result<Exit,
     match arguments.format {
         Answer::Json => {
             let entries: Vec<Value> = checks.iter().map(Check::to_json).collect();
-            output.result(format!("{:#}\n", json!({ "entryPoints": entries })).as_bytes());
+            output.json(&json!({ "entryPoints": entries }), false);
         }
         Answer::Text => output.result(text(&checks, output.verbose()).as_bytes()),
     }

@@ -141,7 +141,7 @@ pub fn run(global: &Global, arguments: &Windows, output: &Output) -> Result<Exit
 }
 
 fn print(output: &Output, value: &Value) -> Result<Exit, Error> {
-    output.result(format!("{value:#}\n").as_bytes());
+    output.json(&value, false);
     Ok(Exit::Clean)
 }
 

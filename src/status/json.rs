@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::clean;
 use crate::schedule::utc;
 use crate::schedule::zone::database_release;
 use crate::status::{Answer, By, Cluster, Gated, Held, LiveJob, Problem, Run, Setter, Waits, Window};
@@ -22,25 +21,6 @@ pub fn json(answer: &Answer) -> Value {
         "fine": answer.is_fine(),
         "clusters": answer.clusters.iter().map(cluster).collect::<Vec<_>>(),
     })
-}
-
-/// Writes JSON, on one line or several, with escapes in place of what would move the cursor, colour a terminal or turn the
-/// direction of writing there.
-pub fn printed(value: &Value, is_one_line: bool) -> String {
-    let text = if is_one_line { value.to_string() } else { format!("{value:#}") };
-    let mut safe = String::with_capacity(text.len() + 1);
-    for character in text.chars() {
-        // Nothing outside of a string is more than ASCII.
-        if character.is_ascii() && character != '\u{7f}'
-            || clean(&character.to_string()).starts_with(character)
-        {
-            safe.push(character);
-        } else {
-            safe.push_str(&format!("\\u{:04x}", u32::from(character)));
-        }
-    }
-    safe.push('\n');
-    safe
 }
 
 fn cluster(cluster: &Cluster) -> Value {

@@ -29,7 +29,7 @@ mod waits;
 pub use answer::{Answer, Cluster, Gated, Held, Window};
 pub use expected::Expected;
 pub use job::{LiveJob, Outcome, Run};
-pub use json::{json, printed};
+pub use json::json;
 pub use judge::judge;
 pub use observe::observe;
 pub use problem::{Kind, Problem};

@@ -137,6 +137,19 @@ fn a_gate_that_does_not_build_runs_on() {
 }
 
 #[test]
+fn what_waits_for_a_window_and_does_not_build_lands_never() {
+    let repository = Repository::fleet();
+    repository.write("apps/nginx/nginx-rw/deployment.yaml", "<<<<<<< HEAD\nkind: Deployment\n=======\n");
+    let answer = repository.json(&["when", "--format", "json"]);
+    let lines = answer["lines"].as_array().unwrap().iter();
+    let reasons: Vec<(&Value, &Value)> =
+        lines.map(|line| (&line["kustomization"]["name"], &line["reason"])).collect();
+    insta::assert_debug_snapshot!(reasons);
+    let kinds: Vec<&Value> = answer["notes"].as_array().unwrap().iter().map(|note| &note["kind"]).collect();
+    assert!(kinds.contains(&&Value::from("not-built")), "{kinds:?}");
+}
+
+#[test]
 fn what_git_resumes_no_window_closes() {
     let repository = Repository::fleet();
     let file = "clusters/edge-01/apps-rw.yaml";
