@@ -137,3 +137,33 @@ fn the_names_are_found_in_patches_too() {
     let found: Vec<String> = wanted(&snapshot).into_iter().collect();
     assert_eq!(found, ["five", "four", "one", "three", "two"]);
 }
+
+/// Of a bootstrap, that is how one customises it: the file stays as `flux bootstrap` wrote it.
+#[test]
+fn values_that_a_patch_gives_a_root_reach_what_it_brings() {
+    let (root, child) = (flux("flux-system", "./clusters/prod", ""), flux("child", "'./sites/${site}'", ""));
+    let list = |patch: &str| {
+        format!(
+            "resources: [flux-system, child.yaml]\npatches: [{{ target: {{ name: flux-system }}, patch: '{patch}' }}]\n"
+        )
+    };
+    let found = |patch: &str| {
+        let list = list(patch);
+        let files = [
+            ("clusters/prod/kustomization.yaml", list.as_str()),
+            ("clusters/prod/flux-system/kustomization.yaml", "resources: [gotk-sync.yaml]\n"),
+            ("clusters/prod/flux-system/gotk-sync.yaml", &root),
+            ("clusters/prod/child.yaml", &child),
+            ("sites/north/kustomization.yaml", LIST),
+            ("sites/north/s.yaml", SERVICE),
+        ];
+        let model = read(&Known::default(), &files);
+        let all = &model.delivered.all[0].kustomizations;
+        assert_eq!(all.len(), 2, "{all:?}");
+        let reached = all.iter().find(|one| one.name() == "child").unwrap();
+        reached.path.as_ref().map_or_else(|| "unknown".to_owned(), ToString::to_string)
+    };
+    let values = r#"[{"op":"add","path":"/spec/postBuild","value":{"substitute":{"site":"north"},"substituteFrom":[{"kind":"ConfigMap","name":"other","optional":true}]}}]"#;
+    assert_eq!(found(values), "sites/north");
+    assert_eq!(found(r#"[{"op":"replace","path":"/spec/interval","value":"1h"}]"#), "unknown");
+}

@@ -206,6 +206,11 @@ impl<'r, 'a> Walk<'r, 'a> {
                 _ => {}
             }
         }
+        for (step, (objects, error)) in steps.iter().zip(&mut answers) {
+            if let Some(id) = self.patched_root(step, objects).filter(|_| error.is_none()) {
+                objects.retain(|one| is_flux_kustomization(&one.value) && ObjectId::of(&one.value) == id);
+            }
+        }
         self.take_variables(&steps, &answers);
         self.take_sources(&steps, &answers);
         self.take_generators(&steps, &answers);
@@ -217,6 +222,20 @@ impl<'r, 'a> Walk<'r, 'a> {
                 self.reach(one, step.by, step.root, &step.remote);
             }
         }
+    }
+
+    /// Returns the id of a root of which the own build has another `spec` than its file, as by a patch in the list of its folder.
+    /// What it brings is built anew by that: the values of its `postBuild` may stand there only.
+    fn patched_root(&self, step: &Step, objects: &[Built]) -> Option<ObjectId> {
+        let root = &self.cluster.kustomizations[step.by?];
+        let is_of_file = root.applied_by.is_none() && root.written.is_none();
+        let id = ObjectId::of(&root.value);
+        let is_it = |one: &&Built| is_flux_kustomization(&one.value) && ObjectId::of(&one.value) == id;
+        let mut own = objects.iter().find(is_it).filter(|_| is_of_file)?.value.clone();
+        if !step.post_build.is_null() {
+            substitute(&step.post_build, Arc::make_mut(&mut own));
+        }
+        (own["spec"] != root.value["spec"]).then_some(id)
     }
 
     /// Returns the files of an artifact; without one, those of the repository.
