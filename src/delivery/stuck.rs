@@ -91,7 +91,8 @@ impl Cluster {
         }
         let mut paused: BTreeMap<SourceId, Option<SourceId>> = BTreeMap::new();
         let own: Vec<Option<Stuck>> = all.iter().map(|one| self.own_stall(one, &mut paused)).collect();
-        let is_stuck = remaining(&needed, &needing, |position| own[position].is_none());
+        let is_stuck =
+            remaining(&needed, &needing, |position| own[position].is_none() && !all[position].fails());
         // What is left of both directions lies in a circle, or between two.
         let reaches = remaining(&needed, &needing, |_| true);
         let reached = remaining(&needing, &needed, |_| true);
@@ -99,7 +100,9 @@ impl Cluster {
             if let Some(own) = own {
                 return Some((position, Stall::Own(own)));
             }
-            let mut of = self.needed(&all[position]).filter(|_| is_stuck[position]);
+            // What does not build says so itself.
+            let is_behind = is_stuck[position] && !all[position].fails();
+            let mut of = self.needed(&all[position]).filter(|_| is_behind);
             let (name, _) = of.find(|(_, other)| is_stuck[positions[&id(other)]])?;
             let is_among = reaches[position] && reached[position];
             let stall = if is_among { Stall::Among } else { Stall::Behind };

@@ -1,7 +1,7 @@
 //! The files that a source fetches, with what Flux reads a cluster by.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -82,6 +82,8 @@ pub(super) struct View {
     generating: BTreeSet<RepoPath>,
     /// The names that a `substituteFrom` may have.
     names: Arc<BTreeSet<String>>,
+    /// The lists that take in what can't be read, and the files that can't, once somebody asks.
+    unreadable: OnceLock<BTreeSet<RepoPath>>,
 }
 
 impl View {
@@ -113,7 +115,7 @@ impl View {
             }
         }
         let around = files.keys().chain(&folders).flat_map(RepoPath::ancestors).collect();
-        View { snapshot, graph, files, folders, around, generating, names }
+        View { snapshot, graph, files, folders, around, generating, names, unreadable: OnceLock::new() }
     }
 
     /// Tells whether the build of a folder by a Flux Kustomization with this `spec` may bring an object of interest.
@@ -125,6 +127,30 @@ impl View {
             return true;
         }
         !self.graph.has(&folder) && self.around.contains(&folder)
+    }
+
+    /// Tells whether the files show that the build of a folder may fail, whatever it brings: it takes in a list that can't be used,
+    /// or a file that is no YAML. What else keeps one from being built only a build shows.
+    pub(super) fn may_fail(&self, folder: &RepoPath) -> bool {
+        let unreadable = self.unreadable.get_or_init(|| self.find_unreadable());
+        let folder = self.graph.real(folder);
+        match self.graph.has(&folder) {
+            true => unreadable.contains(&folder),
+            false => unreadable.iter().any(|one| one.is_within(&folder)),
+        }
+    }
+
+    fn find_unreadable(&self) -> BTreeSet<RepoPath> {
+        let files = self.snapshot.entries().filter(|(path, _)| is_yaml(path));
+        let no_yaml = files.filter(|(_, entry)| matches!(entry, Entry::File(file) if !file.is_yaml()));
+        let broken = self.graph.folders().filter(|folder| self.graph.broken(folder).is_some());
+        let mut found: BTreeSet<RepoPath> = no_yaml.map(|(path, _)| path).chain(broken).cloned().collect();
+        let mut queue: Vec<RepoPath> = found.iter().cloned().collect();
+        while let Some(next) = queue.pop() {
+            let above = self.graph.referrers(&next).filter(|folder| found.insert((*folder).clone()));
+            queue.extend(above.cloned());
+        }
+        found
     }
 
     /// Tells whether a `substituteFrom` may mean an object.

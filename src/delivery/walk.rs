@@ -177,7 +177,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             let known = if view.may_bring(&step.folder, &step.spec) {
                 view.listed(&step.folder, &step.spec)
             } else {
-                Some(Vec::new())
+                Some(Vec::new()).filter(|_| !view.may_fail(&step.folder))
             };
             if known.is_none() {
                 wanted.entry(artifact).or_default().push((index, View::request(&step.folder, &step.spec)));

@@ -22,7 +22,6 @@ impl Answer {
     /// Only those are built whose files do not show objects of both sorts already.
     #[must_use]
     pub fn with_types(mut self, input: &Input<'_>) -> Answer {
-        self.note_unreadable(input);
         let is_parent = |line: &Line| line.undivided == Some(Undivided::Parent);
         let is_open = |line: &&mut Line| is_unheld(line) && (line.undivided.is_none() || is_parent(line));
         let open: Vec<&mut Line> = self.lines.iter_mut().filter(is_open).collect();
@@ -71,20 +70,6 @@ impl Answer {
         }
         self.note_needed(input);
         self
-    }
-
-    /// Notes what a gate holds and does not build: only what the files show to be doubtful is built, as all takes too long here.
-    fn note_unreadable(&mut self, input: &Input<'_>) {
-        let held = |line: &Line| line.folder.clone().filter(|_| line.times.is_some());
-        let folders: BTreeSet<RepoPath> = self.lines.iter().filter_map(held).collect();
-        let unreadable = input.model.unreadable(input.snapshot, &folders);
-        for line in &mut self.lines {
-            let folder = held(line).filter(|folder| unreadable.contains(folder));
-            let entry = folder.as_ref().and_then(|folder| input.model.entry(folder));
-            line.is_failing |= entry.is_some_and(|entry| {
-                input.typed_as_applied(entry, &line.cluster).is_err_and(|error| error.fails())
-            });
-        }
     }
 
     /// Notes what depends on that of which every object has a window and that no gate suspends.

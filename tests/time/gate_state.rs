@@ -147,6 +147,14 @@ fn what_waits_for_a_window_and_does_not_build_lands_never() {
     insta::assert_debug_snapshot!(reasons);
     let kinds: Vec<&Value> = answer["notes"].as_array().unwrap().iter().map(|note| &note["kind"]).collect();
     assert!(kinds.contains(&&Value::from("not-built")), "{kinds:?}");
+    // What depends on it waits for it, and `clusters` says why too.
+    let apps = std::fs::read_to_string(repository.path().join("clusters/edge-01/apps-rt.yaml")).unwrap();
+    let apps = apps.replace("spec:\n", "spec:\n  dependsOn: [{ name: apps-rw }]\n");
+    repository.write("clusters/edge-01/apps-rt.yaml", &apps);
+    let text = repository.stdout(&["when", "--cluster", "edge-01"]);
+    insta::assert_snapshot!(text.lines().take(4).collect::<Vec<_>>().join("\n"));
+    let text = repository.stdout(&["clusters"]);
+    assert!(text.contains("apps-rw, does not build: "), "{text}");
 }
 
 #[test]
