@@ -163,6 +163,7 @@ impl Git {
             .args(["--no-optional-locks", "--literal-pathspecs", "--no-pager"])
             // A file system monitor is a program named in the configuration: reading starts none.
             .args(["-c", "core.quotePath=false", "-c", "core.fsmonitor=false"])
+            .args(["-c", "i18n.logOutputEncoding=UTF-8"])
             .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .current_dir(&self.folder)
             // Not by `-c`, which takes the first `=` of a key for its end.

@@ -31,6 +31,12 @@ fn before_anything_has_closed_it_is_open_until_the_first_closing() {
     // The last closing was on Thursday, 2026-11-19T16:00:00Z.
     repository.commit("2026-11-19T16:00:01Z");
     insta::assert_snapshot!(gated(&repository));
+    // Whatever git is told to write its log in.
+    let told = gated(&repository);
+    let config = repository.path().join(".git/config");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, text + "[i18n]\n\tlogOutputEncoding = UTF-16\n").unwrap();
+    assert_eq!(gated(&repository), told);
     let earlier = Repository::uncommitted_fleet();
     earlier.commit("2026-11-19T16:00:00Z");
     assert_eq!(gated(&earlier), gated(&Repository::fleet()));
