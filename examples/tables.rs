@@ -1,7 +1,8 @@
 //! Compiles the tables of many clusters, each with a window of its own, and says how many intervals they have.
 //!
 //! `cargo run --release --example tables -- CLUSTERS`, 1,000 where none are named. One thread does all of it, so the
-//! processor time of the program (`time`, `perf stat`) is what it takes.
+//! processor time of the program (`time`, `perf stat`) is what it takes. With `--spec` it prints the spec alone, for
+//! `gitops-windows check`.
 #![allow(clippy::print_stdout, reason = "figures are told to whoever runs it")]
 
 use std::time::Instant;
@@ -32,9 +33,11 @@ fn spec(clusters: usize) -> String {
             0 => format!(
                 "{{ timeZone: {zone}, open: {minute} {hour} * * MON, close: {minute} {hour} * * THU }}"
             ),
+            // What comes each day keeps clear of the hours that a change of the clocks skips or repeats, and of the half
+            // hours that robfig/cron passes over on such a day where they change by half an hour.
             1 => {
-                let end = (hour + 2) % 24;
-                format!("{{ timeZone: {zone}, open: {minute} {hour} * * *, close: {minute} {end} * * * }}")
+                let (minute, open, close) = (30 + minute % 30, 4 + hour % 16, 6 + hour % 16);
+                format!("{{ timeZone: {zone}, open: {minute} {open} * * *, close: {minute} {close} * * * }}")
             }
             _ => format!(
                 "{{ timeZone: {zone}, on: second Tue of month, from: \"{hour:02}:{minute:02}\", for: 4h }}"
@@ -49,6 +52,10 @@ fn spec(clusters: usize) -> String {
 fn main() -> Result<(), Error> {
     let clusters = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(1_000);
     let text = spec(clusters);
+    if std::env::args().any(|word| word == "--spec") {
+        print!("{text}");
+        return Ok(());
+    }
     let started = Instant::now();
     let spec = parse(&RepoPath::parse("windows.yaml").unwrap_or_default(), text.as_bytes())?.spec;
     let read = started.elapsed();

@@ -23,9 +23,15 @@ pub const YAML_DEPTH: usize = 512;
 /// The most events of a calendar file.
 pub const CALENDAR_EVENTS: usize = 10_000;
 
-/// The most lines of a table of open times, a few hundred kilobytes: Linux takes two megabytes of arguments, and etcd an
-/// object of one and a half.
+/// The most open times in a table.
 pub const TABLE_LINES: usize = 4_000;
+
+/// The most bytes of a table of open times, as much as a ConfigMap may hold: each line is an argument of a container, of
+/// which Linux takes two megabytes, and etcd takes an object of one and a half.
+pub const TABLE_BYTES: usize = 1 << 20;
+
+/// The most characters of a reason in a table: Linux takes no argument of more than 128 KiB.
+pub const TABLE_REASON: usize = 200;
 
 /// How many Flux Kustomizations may bring each other, one after the other.
 pub const KUSTOMIZATIONS_DEPTH: usize = 64;
@@ -78,6 +84,8 @@ mod tests {
             ("depth of YAML", number(YAML_DEPTH)),
             ("events of a calendar file", number(CALENDAR_EVENTS)),
             ("open times in a table", number(TABLE_LINES)),
+            ("a table of open times, with the remarks in it", mib(TABLE_BYTES as u64)),
+            ("characters of a reason in a table", number(TABLE_REASON)),
             ("Flux Kustomizations that bring each other", number(KUSTOMIZATIONS_DEPTH)),
             ("Flux Kustomizations of a cluster", number(KUSTOMIZATIONS)),
             ("memory of a build", mib(BUILD_MEMORY as u64)),

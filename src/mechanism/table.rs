@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::limit::TABLE_LINES;
+use crate::limit::{TABLE_BYTES, TABLE_LINES, TABLE_REASON};
 use crate::mechanism::Schedule;
 use crate::mechanism::cron_job::edges;
 use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch};
@@ -57,15 +57,14 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         let mut lines = Vec::new();
         for interval in times.cut(table.bounds.open, table.bounds.close) {
             lines.push(checked_line(&what, table, interval, &zone)?);
-            if lines.len() > TABLE_LINES {
-                return Err(too_many(&what, table));
-            }
+            check_number(&lines, &what, table)?;
         }
         lines.extend(remarks(&times, table.bounds, &zone));
         let end = table.bounds.close;
         // The last line is no time at all: with its end, the table ends.
         let last = end.as_second();
         lines.push(format!("{last} {last} # end of the table, {}", Moment::from(end).local(&zone)));
+        check_size(&lines, &what, table)?;
         found.insert(position, lines);
     }
     Ok(found)
@@ -102,11 +101,25 @@ fn checked_line(
     Err(Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help)))
 }
 
-fn too_many(what: &Tabled<'_>, table: &TableDef) -> Error {
-    let Tabled { cluster, change_type: name, .. } = what;
-    let message =
-        format!("the table of type `{name}` in cluster {cluster} has more than {TABLE_LINES} intervals");
+/// Makes sure that a table has not too many intervals.
+fn check_number(intervals: &[String], what: &Tabled<'_>, table: &TableDef) -> Result<(), Error> {
     let help = "let `from` and `through` lie nearer together";
+    let is_short = intervals.len() <= TABLE_LINES;
+    let error = || too_long(what, table, format!("has more than {TABLE_LINES} intervals"), help);
+    if is_short { Ok(()) } else { Err(error()) }
+}
+
+/// Makes sure that Linux and Kubernetes take a table: its remarks count too.
+fn check_size(lines: &[String], what: &Tabled<'_>, table: &TableDef) -> Result<(), Error> {
+    let help = "let `from` and `through` lie nearer together, or name fewer freezes and overrides";
+    let is_small = lines.iter().map(String::len).sum::<usize>() <= TABLE_BYTES;
+    let error = || too_long(what, table, format!("has more than {} MiB", TABLE_BYTES >> 20), help);
+    if is_small { Ok(()) } else { Err(error()) }
+}
+
+fn too_long(what: &Tabled<'_>, table: &TableDef, why: String, help: &str) -> Error {
+    let Tabled { cluster, change_type: name, .. } = what;
+    let message = format!("the table of type `{name}` in cluster {cluster} {why}");
     Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help))
 }
 
@@ -142,9 +155,13 @@ fn words(interval: Interval, zone: &TimeZone) -> String {
     format!("{} to {}", told(interval.open), told(interval.close))
 }
 
-/// Says in a line that is no interval why the table is as it is. A `$` would mean something to Kubernetes.
+/// Says in a line that is no interval why the table is as it is. A `$` would mean something to Kubernetes, and the summary
+/// of a calendar may be of any length.
 fn remark(what: &str, stretch: &Stretch, zone: &TimeZone) -> String {
-    format!("# {what} {}: {}", words(stretch.interval, zone), stretch.reason.replace('$', " "))
+    let reason = stretch.reason.replace('$', " ");
+    let is_long = reason.chars().nth(TABLE_REASON).is_some();
+    let shown: String = reason.chars().take(if is_long { TABLE_REASON - 1 } else { TABLE_REASON }).collect();
+    format!("# {what} {}: {shown}{}", words(stretch.interval, zone), if is_long { "…" } else { "" })
 }
 
 /// Reads when a remark says that a freeze is.
@@ -215,7 +232,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// When a job would see a new interval late or not at all, or there are too many.
+    /// When a job would see a new interval late or not at all, or the table becomes too long.
     pub fn edited(&self, before: &Spec, after: &Spec, what: &Tabled<'_>) -> Result<Vec<String>, Error> {
         let Tabled { cluster, change_type, .. } = *what;
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
@@ -236,9 +253,7 @@ impl Table {
                 Some((_, position)) => lines.push(self.lines[*position].clone()),
                 None => lines.push(checked_line(what, def, interval, &zone)?),
             }
-            if lines.len() > TABLE_LINES {
-                return Err(too_many(what, def));
-            }
+            check_number(&lines, what, def)?;
         }
         let [before, after] = [&old, &new].map(|times| remarks(times, bounds, &zone));
         let is_interval = |position: usize| {
@@ -256,6 +271,7 @@ impl Table {
         );
         lines.extend(after.into_iter().filter(|line| own.contains(&line) || !before.contains(line)));
         lines.push(self.lines[self.end.1].clone());
+        check_size(&lines, what, def)?;
         Ok(lines)
     }
 }

@@ -11,6 +11,7 @@ use crate::pr::clock::Clock;
 use crate::pr::course::{Before, Course};
 use crate::pr::landing::{Landing, State};
 use crate::pr::tree::applier_of;
+use crate::text::some;
 
 impl Clock<'_> {
     /// Returns when objects of a pair land that differ by the values of its `postBuild`; `None` where those are the same.
@@ -28,7 +29,11 @@ impl Clock<'_> {
         let (brought, look) = self.values(old, new)?;
         let before = |merged: Timestamp| self.bringing(old, new, &brought, merged, DEEPEST);
         let lands = self.after.applied_by(new, self.now, &self.way(new, look, &before));
-        Some(self.outrun(new, lands))
+        let names: Vec<String> =
+            brought.iter().map(|one| format!("{} {}", one.id.kind, one.id.name)).collect();
+        let is_own = old.spec()["postBuild"] != new.spec()["postBuild"] || names.is_empty();
+        let from = (!is_own).then(|| some(&names, 2));
+        Some(self.outrun(new, lands, from.as_deref()))
     }
 
     /// Returns when it lands what another spec makes of the files that a Flux Kustomization has, held at its source: that
@@ -39,21 +44,26 @@ impl Clock<'_> {
             let before = |at: Timestamp| vec![Before::parent(self.spec_course(old, new, at))];
             self.after.applied_by(new, self.now, &self.way(new, Some(Duration::ZERO), &before))
         });
-        let lands = by_spec.map(|lands| self.outrun(new, lands));
+        let lands = by_spec.map(|lands| self.outrun(new, lands, None));
         lands
             .or_else(|| self.lands_by_other_values(old, new))
             .unwrap_or_else(|| Landing::at_once(self.now, None))
     }
 
     /// Says of what lands at once by a Flux Kustomization that is held at its source that its files wait, where they do.
-    pub(super) fn outrun(&self, new: &Applier<'_>, lands: Landing) -> Landing {
+    /// `from` names what brings other values to it; `None` where its own spec differs.
+    pub(super) fn outrun(&self, new: &Applier<'_>, lands: Landing, from: Option<&str>) -> Landing {
         let hold = self.after.hold(new).filter(|_| self.after.is_held(new));
         let waits = hold.is_some_and(|hold| self.opens(new.cluster, &hold) != Some(self.now));
         if lands.state != State::AtOnce || !waits {
             return lands;
         }
         let name = new.kustomization.map(Reached::name).unwrap_or_default();
-        let why = format!("changes of the spec of {name} act at once, changes of its files wait");
+        let what = match from {
+            Some(from) => format!("values of {name} from {from}"),
+            None => format!("changes of the spec of {name}"),
+        };
+        let why = format!("{what} act at once, changes of its files wait");
         Landing { outruns: true, ..lands }.because(why)
     }
 

@@ -227,7 +227,7 @@ impl Clock<'_> {
         let brought = self.spec_course(old, new, self.now).landing;
         if is_held && self.before.is_held(old) && brought.state == State::AtOnce {
             let latest = landing.latest.zip(brought.latest).map(|(files, spec)| files.max(spec));
-            return self.outrun(new, Landing { latest, ..brought });
+            return self.outrun(new, Landing { latest, ..brought }, None);
         }
         if is_same {
             return landing;

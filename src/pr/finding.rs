@@ -5,6 +5,7 @@ mod check;
 mod destructive;
 mod exception;
 mod immutable;
+mod keys;
 mod near;
 mod opening;
 mod revision;

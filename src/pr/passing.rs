@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::delivery::{Applier, Cluster, Hold, Reached, STEP};
+use crate::delivery::{Applier, Cluster, Hold, Reached, STEP, fetched_within};
 use crate::pr::arrival::after;
 use crate::pr::course::{Arrival, Course, Opening};
 use crate::pr::gate::Gate;
@@ -13,6 +13,7 @@ use crate::pr::landing::{Landing, OtherWindow, State};
 use crate::pr::tree::Tree;
 use crate::schedule::{Changing, Stretch, moment};
 use crate::spec::exceptions::is_endless;
+use crate::text::length;
 
 /// How many openings are looked at for one that is long enough after a commit to have it.
 const MOST_OPENINGS: usize = 64;
@@ -160,19 +161,29 @@ impl Tree<'_> {
             None
         };
         let last = arrival.last.as_deref().unwrap_or("the commit is applied");
+        // What the last run in the window has let in goes on after it.
+        let source = cluster.map(|cluster| cluster.followed(&one.source()));
+        let fetched = source.map(|source| fetched_within(self.interval(applier.cluster, &source)));
+        let over = |chain: Option<Duration>| {
+            let over = chain?.checked_sub(fetched?.saturating_add(tick)).filter(|_| self.is_held(applier))?;
+            Some(format!("; once begun, it still lands within {} of the closing", length(over)))
+        };
         let opens = |open: Timestamp| {
             let begins = from(open, changing);
             let first = lands(begins, times.next_close);
             let is_sure = first.is_some();
+            let chain = arrival.chain.zip(*late);
+            let chain = chain.map(|(chain, late)| (chain + seen).max(tick).saturating_add(late));
             let (sure, close) = first.or_else(later).unwrap_or_default();
             let landing = window(open, sure);
             let landing = match changing {
                 Some(changing) => landing.because(why(changing)),
                 None if is_sure => landing,
-                None => landing.because(format!("the window may close before {last}")),
+                None => {
+                    let over = over(chain).unwrap_or_default();
+                    landing.because(format!("the window may close before {last}{over}"))
+                }
             };
-            let chain = arrival.chain.zip(*late);
-            let chain = chain.map(|(chain, late)| (chain + seen).max(tick).saturating_add(late));
             let mut holds = arrival.holds.clone();
             holds.insert(hold.clone());
             let (from, first) = (opened(begins), times.next_close);

@@ -381,6 +381,20 @@ fn what_cannot_be_held_is_refused() {
             "{told}"
         );
     }
+    let scratch = bootstrapped();
+    asked(&scratch);
+    for file in scratch.git(&["ls-files"]).lines() {
+        let text = scratch.text(file).replace("kind: GitRepository", "kind: Bucket");
+        let text = text.replace("  ref: { branch: main }\n", "  bucketName: fleet\n");
+        scratch.write(file, text.replace("url: ssh://git@github.com/acme/fleet", "endpoint: s3.example.org"));
+    }
+    scratch.commit();
+    let told = scratch.expect(5, &["sync"]).stderr;
+    assert!(
+        told.contains("Bucket flux-system of cluster edge-01 has no field that names a revision"),
+        "{told}"
+    );
+    assert!(told.contains("choose `mechanism: suspend`"), "{told}");
     let scratch = scaffold();
     asked(&scratch);
     let told = scratch.expect(5, &["sync"]).stderr;

@@ -76,6 +76,57 @@ fn nothing_is_called_frozen_that_is_open_again() {
     assert_eq!(edited(&freeze("2026-03-29")), table.lines());
 }
 
+/// Freezes of five minutes each, one after the other, with a reason.
+fn frozen_often(count: i64, reason: &str) -> String {
+    let told = |minutes: i64| {
+        let at: Timestamp = "2026-03-21T00:00:00Z".parse().unwrap();
+        (at + jiff::Span::new().minutes(minutes)).strftime("%Y-%m-%dT%H:%M+00:00").to_string()
+    };
+    let freeze = |at: i64| {
+        let (from, to) = (told(at * 5), told(at * 5 + 5));
+        format!("  f{at}: {{ from: \"{from}\", to: \"{to}\", reason: {reason} }}\n")
+    };
+    let gate = "gate: { every: 5m, from: 2026-03-21, through: 2026-04-30 }\n";
+    format!("{gate}freezes:\n{}", (0..count).map(freeze).collect::<String>())
+}
+
+/// No argument of a program may have more than 128 KiB, and a calendar says whatever it wants.
+#[test]
+fn a_long_reason_is_cut() {
+    let spec = spec(&frozen_often(1, &"ß".repeat(100_000)));
+    let remark = lines(&spec, "a").into_iter().find(|line| line.starts_with("# frozen")).unwrap();
+    assert!(remark.ends_with("ßß…") && remark.chars().count() < 300, "{} bytes", remark.len());
+}
+
+#[test]
+fn a_table_that_neither_linux_nor_kubernetes_takes_is_refused() {
+    let refused = |spec: &Spec| {
+        let table = tables(spec, "a", spec.gate.table.as_ref().unwrap());
+        table.map(|_| ()).unwrap_err().to_string()
+    };
+    // The remarks alone are too much.
+    let large = spec(&frozen_often(4_500, &"x".repeat(250)));
+    assert!(
+        refused(&large).contains("table of type `rw` in cluster a has more than 1 MiB"),
+        "{}",
+        refused(&large)
+    );
+    let few = spec(&frozen_often(1, "x"));
+    let what = Tabled { mechanism: MechanismName::Suspend, cluster: "a", change_type: "rw" };
+    let edited = Table::of_lines(lines(&few, "a")).unwrap().edited(&few, &large, &what);
+    assert!(edited.unwrap_err().to_string().contains("has more than 1 MiB"));
+    let file = RepoPath::parse("windows.yaml").unwrap();
+    let often = parse(
+        &file,
+        "apiVersion: gitops-windows/v1\ntypes: { rt: {}, rw: { window: w } }\n\
+         windows: { w: { timeZone: UTC, open: 0 * * * *, close: 30 * * * * } }\nclusters: { a: {} }\n\
+         gate: { every: 5m, from: 2026-01-01, through: 2026-12-31 }\n"
+            .as_bytes(),
+    );
+    let told = refused(&often.unwrap().spec);
+    assert!(told.contains("has more than 4000 intervals"), "{told}");
+}
+
 #[test]
 fn an_end_between_two_runs_is_refused() {
     let freeze = "freezes: { peak: { from: 2026-03-28T23:07, to: 2026-03-29, reason: peak } }\n";

@@ -100,7 +100,8 @@ fn is_open(clock: &Clock<'_>, (applier, hold): &(Applier<'_>, Hold)) -> bool {
     gate(&clock.after).or_else(|| gate(&clock.before)).is_some_and(|gate| gate.times.open)
 }
 
-fn kustomization(namespace: &str, name: &str) -> ObjectId {
+/// Names a Flux Kustomization.
+pub(super) fn kustomization(namespace: &str, name: &str) -> ObjectId {
     ObjectId {
         group: GROUP.to_owned(),
         kind: "Kustomization".to_owned(),

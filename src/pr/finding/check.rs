@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Place, Severity, one_line};
 use crate::path::RepoPath;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::pr::clock::Clock;
+use crate::pr::finding::keys::keys;
 use crate::pr::finding::near::near;
 use crate::pr::finding::values::values;
 use crate::pr::finding::{Finding, Topic};
@@ -57,7 +58,7 @@ pub(super) fn check(
     let is_near = |entry: &EntryPoint| near.contains(&(entry.cluster.clone(), entry.path.clone()));
     let before = Subject::of(clock.before.world, clock.before.spec, renderer, is_near);
     let after = Subject::of(clock.after.world, clock.after.spec, renderer, is_near);
-    let early = values(clock, changes, &after);
+    let early = [values(clock, changes, &after), keys(clock, changes, &after)].concat();
     let mut on_the_way = history(&before, &after);
     on_the_way.retain(|told| !has_code(&told.finding, &TOLD));
     let mut new = news(&standards, before, &after);

@@ -2,6 +2,7 @@
 
 use crate::mechanism;
 use crate::path::RepoPath;
+use crate::pr::Topic;
 use crate::spec::parse;
 
 use super::repository::{
@@ -151,4 +152,44 @@ fn what_leaves_its_held_source_while_closed_lands_at_once() {
     // While it is open the window lets it in.
     let open = words(&compared_at(OPEN, &base, &back));
     assert!(!open.contains("leaves its held source"), "{open}");
+}
+
+/// The values are not of its own spec.
+#[test]
+fn what_a_config_map_changes_at_once_is_told_as_values_of_it() {
+    let vars = "clusters/one/vars.yaml";
+    let values = map("vars", "cluster: leaf-01").replace("shop", "flux-system");
+    let base = held("  postBuild: { substituteFrom: [{ kind: ConfigMap, name: vars }] }\n");
+    let told = told(NOW, &with(&base, &[(vars, "", &values)]), &[(vars, "leaf-01", "leaf-9")]);
+    let why = "values of apps-rw from ConfigMap vars act at once, changes of its files wait";
+    assert!(told.contains(why) && !told.contains("changes of the spec"), "{told}");
+}
+
+/// With other keys than those that its files are encrypted with, it does not build.
+#[test]
+fn keys_that_change_before_the_files_are_told() {
+    let keys = "clusters/one/keys.yaml";
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: { name: sops, namespace: flux-system }\nstringData: { a.agekey: one }\n";
+    let base = held("  decryption: { provider: sops, secretRef: { name: sops } }\n");
+    let base = filled(&with(&base, &[(keys, "", secret)]));
+    let found = |now: &str, after: &Files| {
+        let report = compared_at(now, &base, after);
+        super::repository::told(&report, &[Topic::OutsideWindow])
+    };
+    let changed = with(&base, &[(keys, "agekey: one", "agekey: two")]);
+    let all = [found(NOW, &changed), found(NOW, &without(&base, keys))].concat();
+    insta::assert_snapshot!(all.join("\n"));
+    let further = with(&base, &[(keys, "agekey: one", "agekey: one, b.agekey: two")]);
+    let none = [found(NOW, &further), found(OPEN, &changed)].concat();
+    assert_eq!(none, Vec::<String>::new());
+}
+
+/// The last run in the window lets it in, and nothing takes it back once it has begun.
+#[test]
+fn what_begins_at_the_end_of_a_window_is_told_to_land_after_it() {
+    let late = "2026-11-29T00:57:00Z";
+    let image = [(DEPLOYMENT, "1.29.0", "1.30.0")];
+    insta::assert_snapshot!(told(late, &held(""), &image));
+    // It is in time.
+    assert!(!told(OPEN, &held(""), &image).contains("once begun"));
 }
