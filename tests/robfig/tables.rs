@@ -3,7 +3,7 @@
 //! The program is asked for tables by a spec; robfig/cron for the firings of each expression, and Go for the offsets that
 //! make days of freezes. A sweep over these counts what is open and what is frozen, and shares no code with the program.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gitops_windows::mechanism;
 use gitops_windows::path::RepoPath;
@@ -194,15 +194,28 @@ fn judge(
     cut.filter(|(open, close)| open < close).collect()
 }
 
+/// Returns the offset of a zone as the years begin for which firings are asked, and each that follows, with its second.
+fn clocks(zone: &Zone) -> Vec<(i64, i32)> {
+    let before: Timestamp = BEFORE.parse().unwrap();
+    let first = (before.as_second(), zone.zone.to_offset(before).seconds());
+    let changes =
+        zone.zone.following(before).map(|change| (change.timestamp().as_second(), change.offset().seconds()));
+    let last = YEARS.1 + 366 * 86_400;
+    [first].into_iter().chain(changes.take_while(|(second, _)| *second < last)).collect()
+}
+
 #[test]
 fn tables_of_ten_years_are_what_robfig_cron_fires_without_the_freezes() {
     let Some(robfig) = robfig() else { return };
     let zones = cases::zones();
+    // Those of which the clocks agree in these years are one to both sides: the first stands for them.
+    let mut seen = BTreeSet::new();
+    let distinct: Vec<&Zone> = zones.iter().filter(|zone| seen.insert(clocks(zone))).collect();
     // All of them before a merge.
-    let step = if wanted_cases() > EVERYDAY { 1 } else { 37 };
+    let step = if wanted_cases() > EVERYDAY { 1 } else { distinct.len() / 16 };
     let mut random = Random::new(20);
     let questions: Vec<Question> =
-        zones.iter().step_by(step).map(|zone| Question::new(zone, &mut random)).collect();
+        distinct.into_iter().step_by(step).map(|zone| Question::new(zone, &mut random)).collect();
     let expressions: Vec<(&str, usize)> = WINDOWS
         .iter()
         .flat_map(|(_, pairs)| pairs.iter().flat_map(|(open, close)| [*open, *close]))
@@ -244,8 +257,9 @@ fn tables_of_ten_years_are_what_robfig_cron_fires_without_the_freezes() {
         }
     }
     eprintln!(
-        "{intervals} intervals of ten years in {} zones: {} tables differ",
+        "{intervals} intervals of ten years in {} zones that stand for {}: {} tables differ",
         questions.len(),
+        zones.len(),
         wrong.len()
     );
     assert!(wrong.is_empty(), "{}", wrong[..wrong.len().min(20)].join("\n"));
