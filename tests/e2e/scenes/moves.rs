@@ -19,7 +19,7 @@ const KEEP: &str = "  annotations:\n    kustomize.toolkit.fluxcd.io/prune: disab
 
 /// Waits until a Flux Kustomization has taken an object over.
 #[track_caller]
-fn owned(cluster: &Cluster, path: &str, name: &str) {
+pub fn owned(cluster: &Cluster, path: &str, name: &str) {
     until(&format!("{name} owns {path}"), WORK, || {
         let labels = &cluster.api.get(path)?["metadata"]["labels"];
         (labels["kustomize.toolkit.fluxcd.io/name"] == *name).then_some(())

@@ -34,7 +34,8 @@ pub fn look_every_minute(fleet: &mut Fleet, more: &str) {
     fleet.landed(0, &["flux-system", "infra", "apps-rt"]);
 }
 
-/// A resumption by hand and missed runs are mended, an override opens, and a freeze closes whatever it says.
+/// A resumption by hand, one that was made again and missed runs are mended, an override opens, and a freeze closes whatever it
+/// says.
 pub fn play(fleet: &mut Fleet) {
     look_every_minute(fleet, "");
     let cluster = &fleet.clusters[0];
@@ -46,6 +47,14 @@ pub fn play(fleet: &mut Fleet) {
     let resume = json!({ "spec": { "suspend": false } });
     cluster.api.change(&format!("{KUSTOMIZATIONS}/apps-rw"), Change::Merge("flux", &resume)).unwrap();
     until("a resumption by hand is mended", WORK * 3, || is_held(cluster).then_some(()));
+    // Deleted, which leaves its objects as it is suspended, and made again without that.
+    let own = format!("{KUSTOMIZATIONS}/apps-rw");
+    cluster.api.change(&own, Change::Delete).unwrap();
+    until("apps-rw goes", WORK, || cluster.kustomization("apps-rw").is_none().then_some(()));
+    cluster.reconciled("flux-system");
+    assert!(!cluster.is_suspended("apps-rw"), "it came suspended");
+    until("one that was made again is mended", WORK * 3, || is_held(cluster).then_some(()));
+    assert_eq!(cluster.uids(), uids, "an object was made again");
 
     // An override of some minutes, of which a freeze takes the last.
     let given = Window::ahead(SignedDuration::from_secs(75), 4);
