@@ -37,6 +37,7 @@ mod refusal;
 mod report;
 mod reschedule;
 mod schema;
+mod stage;
 mod summary;
 mod swept;
 #[cfg(test)]

@@ -113,7 +113,7 @@ pub fn trains(
             }
             train.opens = lands.earliest;
             appliers.insert(change.pair(), applier);
-            is_by_values |= change.is_by_values;
+            is_by_values |= change.between.is_some();
             let by = By::of(applier);
             let is_superseded = changed.contains(&(applier.cluster, by.name(), &change.live));
             let (cluster, id, kind) = (applier.cluster.to_owned(), change.live.clone(), change.kind());

@@ -21,6 +21,7 @@ mod roots;
 mod several;
 mod shapes;
 mod skew;
+mod stage;
 mod standing;
 mod swept;
 mod together;
