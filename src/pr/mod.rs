@@ -26,6 +26,7 @@ mod hostile;
 mod html;
 mod inline;
 mod json;
+mod kinds;
 mod landing;
 mod lock;
 mod markdown;

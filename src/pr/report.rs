@@ -10,6 +10,7 @@ use crate::pr::behind::{Behind, Files};
 use crate::pr::clock::Clock;
 use crate::pr::field::{Field, fields, masked, shown};
 use crate::pr::finding::{Finding, Standards, Told, findings as found};
+use crate::pr::kinds::Kinds;
 use crate::pr::landing::{Landing, State};
 use crate::pr::refusal::{Refusal, refused};
 use crate::pr::stage::stages;
@@ -139,14 +140,16 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
     let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair)).collect();
     let by_values: Vec<Option<Landing>> =
         comparison.pairs.iter().map(|pair| clock.lands_by_values(pair)).collect();
+    let kinds = Kinds::of(clock, &comparison, &landings);
     let swept = Swept::of(clock, &comparison, &landings);
     let all = comparison.changes.iter().chain(&comparison.built);
     let snapshots = [clock.before.world.snapshot, clock.after.world.snapshot];
     let scopes = Scopes::of(&snapshots, all.map(|change| &change.id));
     let mut lines = |changes: &[Change], is_live: bool| -> Vec<Line> {
         let parts = |change: &Change| {
-            let values = by_values.get(change.pair()).and_then(Option::clone);
-            match (landings.get(change.pair()).cloned(), values) {
+            let of = |lands: Option<&Landing>| Some(kinds.lands(change, lands?.clone()));
+            let values = of(by_values.get(change.pair()).and_then(Option::as_ref));
+            match (of(landings.get(change.pair())), values) {
                 (None, _) => Vec::new(),
                 (Some(files), values) if is_live => stages(change, files, values),
                 (Some(files), Some(values)) if change.between.is_some() => {

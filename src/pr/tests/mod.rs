@@ -9,6 +9,7 @@ mod doubt;
 mod first;
 mod follow;
 mod ignores;
+mod kinds;
 mod landing;
 mod lock;
 mod naming;
