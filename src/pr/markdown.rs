@@ -11,6 +11,8 @@ use crate::pr::naming::Names;
 use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
 use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, sections};
+use crate::pr::train::Train;
+use crate::pr::waiting::{WAITING, Waits, waiting};
 use crate::pr::withheld::Withheld;
 use crate::pr::words::{CALENDAR, UNREACHED, WINDOWS, place, reason, title, verdict, waits, withheld};
 use crate::text::count;
@@ -284,8 +286,36 @@ impl Page<'_> {
             for one in train.commits.iter().take(most) {
                 text += &format!("- {}\n", code(&format!("{:.10} {}", one.hash, one.subject)));
             }
+            text += &self.waiting(train, most);
         }
         text
+    }
+
+    /// The objects that wait.
+    fn waiting(&self, train: &Train, most: usize) -> String {
+        let (all, more) = waiting(train, most);
+        if all.is_empty() {
+            return String::new();
+        }
+        let item = |one: Waits<'_>| {
+            let place = one.place(|clusters| self.named(clusters.iter().copied()));
+            let (applier, by) = one.by;
+            format!(
+                "- {} {} in {place} by {applier} {}{}\n",
+                one.word,
+                code(&one.object),
+                code(by),
+                one.again
+            )
+        };
+        let mut items: String = all.into_iter().map(item).collect();
+        if more > 0 {
+            items += &format!("- and {more} more\n");
+        }
+        match self.flavor.folds() {
+            true => format!("\n<details><summary>{WAITING}</summary>\n\n{items}\n</details>\n"),
+            false => format!("\n{WAITING}:\n\n{items}"),
+        }
     }
 
     fn footer(&self) -> String {

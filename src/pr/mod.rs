@@ -48,6 +48,7 @@ mod train;
 mod tree;
 mod unreached;
 mod unread;
+mod waiting;
 mod withheld;
 mod without_path;
 mod words;
