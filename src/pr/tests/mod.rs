@@ -18,6 +18,7 @@ mod pace;
 mod reach;
 mod repository;
 mod revision;
+mod room;
 mod roots;
 mod several;
 mod shapes;
