@@ -247,6 +247,16 @@ fn what_waits_already_is_told_with_what_it_loses_to() {
     let waiting = train["waiting"].as_array().unwrap();
     assert_eq!(waiting.len(), 2, "{train:#}");
     assert!(waiting.iter().all(|one| one["superseded"] == true), "{train:#}");
+    let forms: [(&[&str], &str); 3] =
+        [(&[], "\n\n"), (&["--format", "markdown"], "</details>"), (&["--format", "html"], "</details>")];
+    let part = |(arguments, end): (&[&str], &str)| {
+        let told = pr(&scratch, arguments).stdout;
+        let part = &told[told.find("Already waiting").unwrap()..];
+        // The hash of the commit.
+        let lines = part[..part.find(end).unwrap()].lines().filter(|line| !line.contains("2026-11-23T00"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!("what_waits_already", forms.map(part).join("\n---\n"));
 }
 
 #[test]

@@ -15,6 +15,6 @@ mod text;
 pub use html::html;
 pub use ics::ics;
 pub use json::{json, schema};
-pub use rows::{Calendar, Closes, OpenTime, Row};
+pub use rows::{Calendar, Closes, Gated, OpenTime, Row};
 pub use svg::svg;
 pub use text::text;

@@ -1,5 +1,6 @@
 //! What a calendar shows: a row for each distinct schedule of a type.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
@@ -102,7 +103,74 @@ impl Row {
     }
 }
 
+/// What holds changes of a cluster back, of which no spec says a type.
+#[derive(Clone, Debug)]
+pub struct Gated<'s> {
+    /// What opens and closes.
+    pub name: String,
+    /// The cluster.
+    pub cluster: String,
+    /// When it is open.
+    pub schedule: Cow<'s, GateSchedule>,
+    /// The first closing, where nothing has closed yet.
+    pub first_closing: Option<Timestamp>,
+}
+
+impl Row {
+    /// A row of no cluster yet, of a schedule that does something in a range which begins `from` an instant on.
+    fn new(name: String, found: &Found, schedule: &GateSchedule, closing: Closing, from: Timestamp) -> Row {
+        let (closes, first_closing) = closing;
+        Row {
+            change_type: name,
+            clusters: Vec::new(),
+            closes,
+            zone: schedule.zone(0),
+            first_closing,
+            times: found.times_since(schedule, first_closing, from),
+            freezes: found.freezes.clone(),
+            overrides: found.overrides.clone(),
+            race: found.race,
+            is_cut: found.is_cut,
+        }
+    }
+}
+
+/// What closes, and its first closing where nothing has closed yet.
+type Closing = (Closes, Option<Timestamp>);
+
 impl Calendar {
+    /// Collects when gates are open in a range, with days as `zone` has them: those of one name that are open alike stand in
+    /// one row.
+    ///
+    /// `clusters` is how many there are; a row holds at most so many intervals as `most` says.
+    pub fn of_gates(
+        gates: &[Gated<'_>],
+        clusters: usize,
+        Interval { open: from, close: to }: Interval,
+        zone: TimeZone,
+        most: usize,
+    ) -> Calendar {
+        let (real_time, marks) = (Vec::new(), Vec::new());
+        let mut calendar = Calendar { from, to, zone, clusters, real_time, rows: Vec::new(), marks };
+        let mut firsts: Vec<&Gated<'_>> = Vec::new();
+        for gate in gates {
+            let is_alike = |first: &&Gated<'_>| {
+                first.name == gate.name
+                    && first.first_closing == gate.first_closing
+                    && first.schedule.is_same(&gate.schedule)
+            };
+            let position = firsts.iter().position(is_alike).unwrap_or_else(|| {
+                let found = Found::new(&gate.schedule, from, to, most);
+                let closing = (Closes::Gate, gate.first_closing);
+                calendar.rows.push(Row::new(gate.name.clone(), &found, &gate.schedule, closing, from));
+                firsts.push(gate);
+                firsts.len() - 1
+            });
+            calendar.rows[position].clusters.push(gate.cluster.clone());
+        }
+        calendar
+    }
+
     /// Collects the windows of some clusters in a range, with days as `zone` has them.
     ///
     /// A row holds at most so many intervals as `most` says.
@@ -139,18 +207,8 @@ impl Calendar {
                 let row = *groups.entry((position, closes, first_closing)).or_insert_with(|| {
                     let schedule = &schedules.distinct()[position];
                     let found = known.entry(position).or_insert_with(|| Found::new(schedule, from, to, most));
-                    calendar.rows.push(Row {
-                        change_type: name.clone(),
-                        clusters: Vec::new(),
-                        closes,
-                        zone: schedule.zone(0),
-                        first_closing,
-                        times: found.times_since(schedule, first_closing, from),
-                        freezes: found.freezes.clone(),
-                        overrides: found.overrides.clone(),
-                        race: found.race,
-                        is_cut: found.is_cut,
-                    });
+                    let closing = (closes, first_closing);
+                    calendar.rows.push(Row::new(name.clone(), found, schedule, closing, from));
                     calendar.rows.len() - 1
                 });
                 calendar.rows[row].clusters.push(cluster.clone());

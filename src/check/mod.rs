@@ -37,7 +37,7 @@ pub use github::github;
 pub use history::{Told, history};
 pub use ignore::{ignore, unwanted};
 pub use json::{json, schema};
-pub use need::Need;
+pub use need::{Need, serves};
 pub use news::{Former, is_same};
 pub use reference::{NameReference, Part, references};
 pub use sarif::sarif;

@@ -172,15 +172,28 @@ impl<'o> State<'o> {
                 };
                 pods.find(fits).map(|pod| pod.object)
             }
-            Need::Version { group, version, kind } => self.definitions.iter().copied().find(|position| {
-                let spec = &self.objects[*position].1["spec"];
-                let is_it = |own: &Value| own["name"] == **version && own["served"] != false;
-                spec["group"] == **group
-                    && spec["names"]["kind"] == **kind
-                    && spec["versions"].as_array().into_iter().flatten().any(is_it)
-            }),
+            Need::Version { group, version, kind } => self
+                .definitions
+                .iter()
+                .copied()
+                .find(|position| serves_version(self.objects[*position].1, group, version, kind)),
         }
     }
+}
+
+/// Tells whether a CustomResourceDefinition serves the kind of an object in its version.
+pub fn serves(definition: &Value, object: &Value) -> bool {
+    let text = |field: &str| object[field].as_str();
+    let named = text("apiVersion").and_then(|text| text.split_once('/')).zip(text("kind"));
+    named.is_some_and(|((group, version), kind)| serves_version(definition, group, version, kind))
+}
+
+fn serves_version(definition: &Value, group: &str, version: &str, kind: &str) -> bool {
+    let spec = &definition["spec"];
+    let is_it = |own: &Value| own["name"] == *version && own["served"] != false;
+    spec["group"] == *group
+        && spec["names"]["kind"] == *kind
+        && spec["versions"].as_array().into_iter().flatten().any(is_it)
 }
 
 fn has_port(pod: &Value, name: &str) -> bool {

@@ -114,8 +114,8 @@ pub struct Change {
     pub live: ObjectId,
     /// Whether kustomize builds the same: only what `postBuild.substitute` puts in tells the difference.
     pub is_substituted: bool,
-    /// Whether other values of `postBuild`, or of what that names, are part of the difference.
-    pub is_by_values: bool,
+    /// What the older values of `postBuild`, or of what that names, make of what it is; `None` where that is the same.
+    pub between: Option<Object>,
     /// Where it was built, as a position in [`Comparison::pairs`], with what it was.
     pub before: Option<(usize, Object)>,
     /// Where it is built, and what it is.

@@ -25,8 +25,8 @@ struct Named {
     built: (ObjectId, Object),
     /// The same with what `postBuild.substitute` puts in.
     live: (ObjectId, Object),
-    /// Whether the values of the other side would make something else of it.
-    is_by_values: bool,
+    /// What the values of the other side would make of it, where that is something else.
+    between: Option<Object>,
 }
 
 /// The objects of one pair before and after; `None` where one of them is not known.
@@ -79,7 +79,7 @@ impl<'n> Difference<'n> {
             id: named.built.0.clone(),
             live: named.live.0.clone(),
             is_substituted,
-            is_by_values: named.is_by_values,
+            between: named.between.clone(),
             before: self.before.map(side),
             after: self.after.map(side),
         })
@@ -139,9 +139,10 @@ fn named(applier: &Option<Applier<'_>>, built: &[Object], other: Option<&Value>)
                 value = Arc::new(own);
             }
         }
-        let is_by_values = other.is_some_and(|other| with(other, &object.value) != *value);
-        let live = (ObjectId::of(&value), Object { value, origin: object.origin.clone() });
-        Named { built, live, is_by_values }
+        let between = other.map(|other| with(other, &object.value)).filter(|other| *other != *value);
+        let of = |value: Arc<Value>| Object { value, origin: object.origin.clone() };
+        let between = between.map(|other| of(Arc::new(other)));
+        Named { built, live: (ObjectId::of(&value), of(value)), between }
     };
     built.iter().map(named).collect()
 }

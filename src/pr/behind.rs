@@ -151,8 +151,9 @@ impl<'a> Files<'a> {
     }
 
     fn paths(&mut self, change: &Change, values: &[(RepoPath, ObjectId)]) -> Vec<RepoPath> {
-        // What another spec makes of the same files.
-        if self.pairs.get(change.pair()).is_some_and(|pair| pair.part == Part::Spec) {
+        // What another spec, or other values, make of the same files.
+        let is_of_same = change.is_substituted && change.before.is_some() && change.after.is_some();
+        if is_of_same || self.pairs.get(change.pair()).is_some_and(|pair| pair.part == Part::Spec) {
             let own =
                 self.substituting(change).into_iter().chain(values.iter().map(|(file, _)| file.clone()));
             let own: BTreeSet<RepoPath> = own.collect();
@@ -339,7 +340,7 @@ impl Files<'_> {
 
     /// Returns the changed files with the objects from which other values come into an object.
     fn values(&self, change: &Change) -> Vec<(RepoPath, ObjectId)> {
-        let pair = self.pairs.get(change.pair()).filter(|_| change.is_by_values);
+        let pair = self.pairs.get(change.pair()).filter(|_| change.between.is_some());
         let brought = pair.and_then(|pair| {
             let (old, new) = (pair.before.as_ref()?, pair.after.as_ref()?);
             let cluster = self.after.model.delivered.named(new.cluster)?;

@@ -40,18 +40,23 @@ pub struct Clock<'a> {
 
 impl Clock<'_> {
     /// Returns the windows of some clusters in the days after the merge, as `zone` has them, with the instants of a report
-    /// marked; `None` without a spec.
+    /// marked: those of types, and without a spec what the gates in Git say.
     pub fn calendar(&self, clusters: &[String], zone: TimeZone, report: &Report) -> Option<Calendar> {
-        let spec = self.after.spec?;
-        let unclosed = self.after.unclosed(self.now);
         let from = self.now.to_zoned(zone.clone()).start_of_day().ok()?;
         let to = from.checked_add(DRAWN.days()).ok()?.timestamp();
         let range = Interval { open: from.timestamp(), close: to };
+        let marks = marks(report);
+        let Some(spec) = self.after.spec else {
+            let gates = self.after.gates(clusters, self.now);
+            let all = self.after.world.model.delivered.all.len();
+            return Some(Calendar { marks, ..Calendar::of_gates(&gates, all, range, zone, MOST_DRAWN) });
+        };
+        let unclosed = self.after.unclosed(self.now);
         let calendar =
             Calendar::new(spec, self.after.schedules(), clusters, &unclosed, range, zone, MOST_DRAWN);
         // Not all clusters change with each pull request.
         let clusters = spec.clusters.len().max(clusters.len());
-        Some(Calendar { marks: marks(report), clusters, ..calendar })
+        Some(Calendar { marks, clusters, ..calendar })
     }
 
     /// Returns when what holds something back in a cluster lets it go: now where it is open, else at its next opening.

@@ -1,11 +1,14 @@
 //! What holds a Flux Kustomization back, and when it lets it go.
 
 use std::borrow::Cow;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::calendar::Gated;
 use crate::delivery::fleet::{GateSchedule, GateTimes};
 use crate::delivery::{Applier, Begun, Hold, Reached};
 use crate::pr::tree::Tree;
@@ -98,6 +101,24 @@ impl Tree<'_> {
                 closings.schedule(cluster, &target).map(Cow::Owned)
             }
         }
+    }
+
+    /// Returns what opens and closes in some clusters at an instant, each once by its name and its cluster.
+    pub(super) fn gates(&self, clusters: &[String], at: Timestamp) -> Vec<Gated<'_>> {
+        let clusters: BTreeSet<&String> = clusters.iter().collect();
+        let mut found = BTreeMap::new();
+        for ((cluster, _), one, _) in self.closed().filter(|((cluster, _), ..)| clusters.contains(cluster)) {
+            let Some(hold) = self.hold(&one).filter(Hold::opens) else { continue };
+            let name = window_of(&hold);
+            let key = (name.clone(), cluster.clone());
+            let schedule = self.schedule(one.cluster, one.kustomization, &hold);
+            if let (Entry::Vacant(entry), Some(schedule)) = (found.entry(key), schedule) {
+                let gate = self.gate(&cluster, one.kustomization, &hold, at);
+                let first_closing = gate.and_then(|gate| gate.first_closing);
+                entry.insert(Gated { name, cluster, schedule, first_closing });
+            }
+        }
+        found.into_values().collect()
     }
 
     /// Tells whether the gate that holds a Flux Kustomization back goes by other times than the spec says.
@@ -206,5 +227,14 @@ impl Tree<'_> {
             self.schedule(applier.cluster, applier.kustomization, hold).filter(|_| !self.is_held(applier))?;
         let first = schedule.before_first_closing(at, at, self.tick(applier.cluster, hold));
         first.map_or_else(|| schedule.times(at).next_close, |times| times.next_close)
+    }
+}
+
+/// Names the window of what holds something back, where it has no name.
+pub(super) fn window_of(hold: &Hold) -> String {
+    match hold {
+        Hold::Job(name) => format!("CronJob {name}"),
+        Hold::Provider(name) => format!("ResourceSetInputProvider {name}"),
+        other => format!("type {}", other.name().unwrap_or_default()),
     }
 }

@@ -13,12 +13,17 @@ use crate::pr::naming::Names;
 use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
 use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, sections};
+use crate::pr::train::Train;
+use crate::pr::waiting::{WAITING, Waits, waiting};
 use crate::pr::withheld::Withheld;
 use crate::pr::words::{CALENDAR, UNREACHED, WINDOWS, place, reason, title, verdict, waits, withheld};
 use crate::text::{count, escape};
 
 /// How many objects are shown open at first.
 const MOST_OPEN: usize = 8;
+
+/// How many of the objects are named that wait already.
+const MOST_WAITING: usize = 500;
 
 /// Writes a report as one page that needs nothing else: no network, light and dark, for keyboards and small screens.
 ///
@@ -221,8 +226,30 @@ impl Page<'_> {
             let commits: String = train.commits.iter().map(commit).collect();
             out +=
                 &format!("<h2>Already waiting</h2>\n<p>{}</p>\n<ul>\n{commits}</ul>\n", prose(&waits(train)));
+            out += &self.waiting(train);
         }
         out
+    }
+
+    /// The objects that wait.
+    fn waiting(&self, train: &Train) -> String {
+        let (all, more) = waiting(train, MOST_WAITING);
+        let item = |one: Waits<'_>| {
+            let place = one.place(|clusters| self.named(clusters.iter().copied()));
+            let (data, (applier, by)) = (self.runs(&one.clusters), one.by);
+            format!(
+                "<li data-clusters=\"{data}\">{} <strong>{}</strong> in {place} by {applier} <code>{}</code>{}</li>\n",
+                one.word,
+                text(&one.object),
+                text(by),
+                one.again
+            )
+        };
+        let mut items: String = all.into_iter().map(item).collect();
+        if more > 0 {
+            items += &format!("<li>and {more} more</li>\n");
+        }
+        format!("<details>\n<summary>{WAITING}</summary>\n<ul>\n{items}</ul>\n</details>\n")
     }
 
     fn footer(&self) -> String {

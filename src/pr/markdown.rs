@@ -1,7 +1,5 @@
 //! The comment on a pull request.
 
-use std::collections::BTreeSet;
-
 use crate::diff::fence;
 use crate::pr::body::body;
 use crate::pr::deadline::{deadline, own_deadlines};
@@ -11,6 +9,8 @@ use crate::pr::naming::Names;
 use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
 use crate::pr::summary::{Named, Row, Section, clusters_by_time, legend, sections};
+use crate::pr::train::Train;
+use crate::pr::waiting::{WAITING, Waits, waiting};
 use crate::pr::withheld::Withheld;
 use crate::pr::words::{CALENDAR, UNREACHED, WINDOWS, place, reason, title, verdict, waits, withheld};
 use crate::text::count;
@@ -59,16 +59,30 @@ const MOST_FINDINGS: usize = 20;
 /// How much is told.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
-    Bodies,
-    Objects,
-    Names,
+    /// All, but for bodies.
+    Whole,
+    /// Some of the objects, and the numbers of the rest.
+    Parts,
     Counts,
 }
+
+/// How much is told of a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    Body,
+    Objects,
+    /// The names of so many of its objects.
+    Names(usize),
+}
+
+/// The details of the rows of each section.
+type Details = Vec<Vec<Detail>>;
 
 /// Writes a report as Markdown of at most `limit` bytes, held between [`SMALLEST`] and that of the flavor.
 ///
 /// A verdict, clusters by the time at which their changes land, the deadline, a folded part for each such time, findings.
-/// What does not fit goes in steps: the bodies of objects, from the last one on; then all but their names; then these.
+/// What does not fit goes in steps: the bodies of objects, from the last one on; then all but their names; then these. Each step
+/// is cut between two objects, and what is left of it fills the room.
 /// Names, values and messages stand in code, where they are no mention, no link and no HTML; a fence is longer than any
 /// run of backticks inside.
 pub fn markdown(report: &Report, flavor: Flavor, limit: usize) -> String {
@@ -83,16 +97,12 @@ pub fn markdown(report: &Report, flavor: Flavor, limit: usize) -> String {
         sections,
         notices: parted(notices),
     };
-    for level in [Level::Bodies, Level::Objects, Level::Names, Level::Counts] {
-        let found = match level {
-            Level::Bodies => page.with_bodies(limit),
-            level => Some(page.written(level, &BTreeSet::new())).filter(|text| text.len() <= limit),
-        };
-        if let Some(found) = found {
-            return found;
-        }
-    }
-    format!("**{}**\n\nMore than fits here: run `gitops-windows pr`.\n", verdict(report))
+    let counts = || page.written(Level::Counts, &page.each(Detail::Names(0)));
+    let found = page.with_bodies(limit).or_else(|| page.with_names(limit));
+    let found = found.or_else(|| Some(counts()).filter(|text| text.len() <= limit));
+    found.unwrap_or_else(|| {
+        format!("**{}**\n\nMore than fits here: run `gitops-windows pr`.\n", verdict(report))
+    })
 }
 
 struct Page<'r> {
@@ -110,26 +120,50 @@ struct Page<'r> {
 impl Page<'_> {
     /// Writes as many bodies as fit, in order; `None` where not even one does.
     fn with_bodies(&self, limit: usize) -> Option<String> {
-        let rows = || {
-            self.sections
-                .iter()
-                .enumerate()
-                .flat_map(|(at, section)| (0..section.rows.len()).map(move |row| (at, row)))
-        };
-        let mut left_out: BTreeSet<(usize, usize)> = rows().collect();
-        let mut used = self.written(Level::Bodies, &left_out).len();
-        for (at, row) in rows() {
-            let length = self.body(&self.sections[at].rows[row]).len();
-            if used + length > limit {
-                continue;
-            }
-            used += length;
-            left_out.remove(&(at, row));
-        }
-        Some(self.written(Level::Bodies, &left_out)).filter(|text| text.len() <= limit)
+        let mut told = self.each(Detail::Objects);
+        self.grow(Level::Whole, &mut told, limit, Detail::Body);
+        Some(self.written(Level::Whole, &told)).filter(|text| text.len() <= limit)
     }
 
-    fn written(&self, level: Level, left_out: &BTreeSet<(usize, usize)>) -> String {
+    /// Writes as many names of objects as fit, in order, and what builds those for which there is room left; `None` where
+    /// not even the times fit.
+    fn with_names(&self, limit: usize) -> Option<String> {
+        let mut told = self.each(Detail::Names(0));
+        let mut used = self.written(Level::Parts, &told).len();
+        let rows = self.sections.iter().flat_map(|section| &section.rows);
+        'all: for (row, detail) in rows.zip(told.iter_mut().flatten()) {
+            for number in 1..=row.objects.len() {
+                used += self.name(row, number - 1).len();
+                if used > limit {
+                    break 'all;
+                }
+                *detail = Detail::Names(number);
+            }
+        }
+        if used <= limit {
+            self.grow(Level::Parts, &mut told, limit, Detail::Objects);
+        }
+        Some(self.written(Level::Parts, &told)).filter(|text| text.len() <= limit)
+    }
+
+    fn each(&self, detail: Detail) -> Details {
+        self.sections.iter().map(|section| vec![detail; section.rows.len()]).collect()
+    }
+
+    /// Tells more of each row for which there is room, in order.
+    fn grow(&self, level: Level, told: &mut Details, limit: usize, most: Detail) {
+        let mut used = self.written(level, told).len();
+        let rows = self.sections.iter().flat_map(|section| &section.rows);
+        for (row, detail) in rows.zip(told.iter_mut().flatten()) {
+            let more = self.row(row, most).len().saturating_sub(self.row(row, *detail).len());
+            if used + more <= limit {
+                used += more;
+                *detail = most;
+            }
+        }
+    }
+
+    fn written(&self, level: Level, told: &Details) -> String {
         let report = self.report;
         let mut text = format!("**{}**\n", verdict(report));
         text += &deadline(report, &self.sections)
@@ -140,6 +174,7 @@ impl Page<'_> {
         text += &self.groups(level);
         text += &self.findings();
         for (at, section) in self.sections.iter().enumerate().filter(|_| level != Level::Counts) {
+            let rows = || section.rows.iter().zip(&told[at]);
             let title = title(section, report.now);
             text += &match self.flavor.folds() {
                 true => format!("\n<details><summary>{}</summary>\n", plain(&title)),
@@ -148,18 +183,21 @@ impl Page<'_> {
             let notes = [self.deadlines[at].clone(), reason(&section.lands)];
             text.extend(notes.iter().flatten().map(|note| format!("\n{}\n", prose(note))));
             text += "\n";
-            for (position, row) in section.rows.iter().enumerate() {
-                text += &self.row(row, level);
-                if level == Level::Bodies && !left_out.contains(&(at, position)) {
-                    text += &self.body(row);
-                }
+            text.extend(rows().map(|(row, detail)| self.row(row, *detail)));
+            let unnamed = |(row, detail): (&Row, &Detail)| match detail {
+                Detail::Names(number) => row.objects.len() - number,
+                _ => 0,
+            };
+            let unnamed: usize = rows().map(unnamed).sum();
+            if unnamed > 0 {
+                text += &format!("- and {unnamed} more\n");
             }
             if self.flavor.folds() {
                 text += "\n</details>\n";
             }
         }
         text += &self.trains(level);
-        let is_cut = level != Level::Bodies || !left_out.is_empty();
+        let is_cut = level != Level::Whole || told.iter().flatten().any(|detail| *detail != Detail::Body);
         if is_cut {
             text += "\nNot all fits here: `gitops-windows pr` shows the rest.\n";
         }
@@ -213,11 +251,21 @@ impl Page<'_> {
         format!("\n**{WINDOWS}:**\n\n{all}{}\n{CALENDAR}\n", more(windows.len()))
     }
 
-    fn row(&self, row: &Row, level: Level) -> String {
-        let word = row.word();
-        if level == Level::Names {
-            return row.objects.iter().map(|one| format!("- {word} {}\n", code(&one.object))).collect();
+    /// The name of an object of a row.
+    fn name(&self, row: &Row, position: usize) -> String {
+        format!("- {} {}\n", row.word(), code(&row.objects[position].object))
+    }
+
+    fn row(&self, row: &Row, detail: Detail) -> String {
+        match detail {
+            Detail::Names(number) => (0..number).map(|position| self.name(row, position)).collect(),
+            Detail::Objects => self.objects(row),
+            Detail::Body => self.objects(row) + &self.body(row),
         }
+    }
+
+    fn objects(&self, row: &Row) -> String {
+        let word = row.word();
         let clusters = self.named(row.clusters.iter().map(String::as_str));
         let by = |one: &Named| {
             let files: Vec<String> = one.files.iter().map(|file| code(file)).collect();
@@ -280,12 +328,40 @@ impl Page<'_> {
         let mut text = String::new();
         for train in &self.report.trains {
             text += &format!("\n**Already waiting:** {}\n\n", prose(&waits(train)));
-            let most = if level == Level::Bodies { MOST_FINDINGS } else { 0 };
+            let most = if level == Level::Whole { MOST_FINDINGS } else { 0 };
             for one in train.commits.iter().take(most) {
                 text += &format!("- {}\n", code(&format!("{:.10} {}", one.hash, one.subject)));
             }
+            text += &self.waiting(train, most);
         }
         text
+    }
+
+    /// The objects that wait.
+    fn waiting(&self, train: &Train, most: usize) -> String {
+        let (all, more) = waiting(train, most);
+        if all.is_empty() {
+            return String::new();
+        }
+        let item = |one: Waits<'_>| {
+            let place = one.place(|clusters| self.named(clusters.iter().copied()));
+            let (applier, by) = one.by;
+            format!(
+                "- {} {} in {place} by {applier} {}{}\n",
+                one.word,
+                code(&one.object),
+                code(by),
+                one.again
+            )
+        };
+        let mut items: String = all.into_iter().map(item).collect();
+        if more > 0 {
+            items += &format!("- and {more} more\n");
+        }
+        match self.flavor.folds() {
+            true => format!("\n<details><summary>{WAITING}</summary>\n\n{items}\n</details>\n"),
+            false => format!("\n{WAITING}:\n\n{items}"),
+        }
     }
 
     fn footer(&self) -> String {

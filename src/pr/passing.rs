@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::{Applier, Cluster, Hold, Reached, STEP, fetched_within};
 use crate::pr::arrival::after;
 use crate::pr::course::{Arrival, Course, Opening};
-use crate::pr::gate::Gate;
+use crate::pr::gate::{Gate, window_of};
 use crate::pr::landing::{Landing, OtherWindow, State};
 use crate::pr::tree::Tree;
 use crate::schedule::{Changing, Stretch, moment};
@@ -68,11 +68,7 @@ impl Tree<'_> {
         let found = gate(arrival.earliest);
         let name_of = |gate: &Gate| self.window_name(applier, hold, gate);
         let named = found.as_ref().and_then(name_of);
-        let window_of = named.is_none().then(|| match hold {
-            Hold::Job(name) => format!("CronJob {name}"),
-            Hold::Provider(name) => format!("ResourceSetInputProvider {name}"),
-            other => format!("type {}", other.name().unwrap_or_default()),
-        });
+        let window_of = named.is_none().then(|| window_of(hold));
         let name = named.unwrap_or_else(|| hold.name().unwrap_or_default().to_owned());
         let Some(found) = found else {
             let unknown = Landing::unknown(format!("when {} is not known", hold.opening()));

@@ -10,8 +10,10 @@ use crate::pr::behind::{Behind, Files};
 use crate::pr::clock::Clock;
 use crate::pr::field::{Field, fields, masked, shown};
 use crate::pr::finding::{Finding, Standards, Told, findings as found};
+use crate::pr::kinds::Kinds;
 use crate::pr::landing::{Landing, State};
 use crate::pr::refusal::{Refusal, refused};
+use crate::pr::stage::stages;
 use crate::pr::swept::Swept;
 use crate::pr::train::Train;
 use crate::pr::unreached::unreached;
@@ -138,26 +140,32 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
     let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair)).collect();
     let by_values: Vec<Option<Landing>> =
         comparison.pairs.iter().map(|pair| clock.lands_by_values(pair)).collect();
+    let kinds = Kinds::of(clock, &comparison, &landings);
     let swept = Swept::of(clock, &comparison, &landings);
     let all = comparison.changes.iter().chain(&comparison.built);
     let snapshots = [clock.before.world.snapshot, clock.after.world.snapshot];
     let scopes = Scopes::of(&snapshots, all.map(|change| &change.id));
-    let mut lines = |changes: &[Change]| -> Vec<Line> {
-        let line = |change: &Change| {
-            let landing = landings.get(change.pair())?;
-            let values = by_values.get(change.pair()).and_then(Option::as_ref);
-            let landing = match values.filter(|_| change.is_by_values) {
-                Some(values) if change.is_substituted && change.before.is_some() => values.clone(),
-                Some(values) => landing.clone().and(values.clone()),
-                None => landing.clone(),
-            };
-            line(clock, (&comparison, &swept), landing, change, &mut files)
+    let mut lines = |changes: &[Change], is_live: bool| -> Vec<Line> {
+        let parts = |change: &Change| {
+            let of = |lands: Option<&Landing>| Some(kinds.lands(change, lands?.clone()));
+            let values = of(by_values.get(change.pair()).and_then(Option::as_ref));
+            match (of(landings.get(change.pair())), values) {
+                (None, _) => Vec::new(),
+                (Some(files), values) if is_live => stages(change, files, values),
+                (Some(files), Some(values)) if change.between.is_some() => {
+                    vec![(change.clone(), files.and(values))]
+                }
+                (Some(files), _) => vec![(change.clone(), files)],
+            }
+        };
+        let line = |(change, lands): (Change, Landing)| {
+            line(clock, (&comparison, &swept), lands, &change, &mut files)
         };
         let placed =
             |line: Line| Line { id: scopes.placed(&line.id), built: scopes.placed(&line.built), ..line };
-        changes.iter().filter_map(line).map(placed).collect()
+        changes.iter().flat_map(parts).filter_map(line).map(placed).collect()
     };
-    let (changes, built) = (lines(&comparison.changes), lines(&comparison.built));
+    let (changes, built) = (lines(&comparison.changes, true), lines(&comparison.built, false));
     let mut withheld = withheld(&comparison);
     withheld.extend(unread(clock.before.world, clock.after.world, &comparison, &changes));
     let unreached = unreached(clock.before.world, clock.after.world, &comparison.files, &withheld);

@@ -8,8 +8,12 @@ use crate::pr::naming::Names;
 use crate::pr::notice::{Notice, notices, parted};
 use crate::pr::report::Report;
 use crate::pr::summary::{legend, sections};
+use crate::pr::waiting::waiting;
 use crate::pr::words::{CALENDAR, UNREACHED, WINDOWS, place, reason, title, verdict, waits, withheld};
 use crate::text::count;
+
+/// How many of the objects are named that wait already.
+const MOST_WAITING: usize = 20;
 
 /// Writes a report as lines: the verdict, the deadline, then what lands when, then findings, then what was compared.
 pub fn text(report: &Report) -> String {
@@ -54,6 +58,13 @@ pub fn text(report: &Report) -> String {
     for train in &report.trains {
         lines.push(String::new());
         lines.push(format!("Already waiting: {}", waits(train)));
+        let (waiting, more) = waiting(train, MOST_WAITING);
+        lines.extend(waiting.into_iter().map(|one| {
+            let place = one.place(|clusters| names.of(clusters.iter().copied(), str::to_owned));
+            let (applier, by) = one.by;
+            format!("  {:8} {}  in {place} by {applier} {by}{}", one.word, one.object, one.again)
+        }));
+        lines.extend((more > 0).then(|| format!("  and {more} more")));
         lines.extend(train.commits.iter().map(|one| format!("  {:.10} {}", one.hash, one.subject)));
     }
     for (title, all) in withheld(report) {

@@ -29,6 +29,8 @@ pub struct Commit {
 pub struct Train {
     /// The window.
     pub window: String,
+    /// Its time zone.
+    pub zone: Option<String>,
     /// When it closed.
     pub since: Timestamp,
     /// When it opens; `None` where it does not again.
@@ -97,6 +99,7 @@ pub fn trains(
         let mut is_by_values = false;
         let mut train = Train {
             window: window.clone(),
+            zone: None,
             since: *since,
             opens: None,
             clusters: clusters.clone(),
@@ -111,9 +114,9 @@ pub fn trains(
             if lands.since != Some(*since) || lands.window.as_ref() != Some(window) {
                 continue;
             }
-            train.opens = lands.earliest;
+            (train.opens, train.zone) = (lands.earliest, lands.zone.clone());
             appliers.insert(change.pair(), applier);
-            is_by_values |= change.is_by_values;
+            is_by_values |= change.between.is_some();
             let by = By::of(applier);
             let is_superseded = changed.contains(&(applier.cluster, by.name(), &change.live));
             let (cluster, id, kind) = (applier.cluster.to_owned(), change.live.clone(), change.kind());

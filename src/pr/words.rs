@@ -299,7 +299,7 @@ pub fn waits(train: &Train) -> String {
         train.window,
         count(commits, "commit"),
         if commits == 1 { "was" } else { "were" },
-        moment(train.since, &TimeZone::UTC)
+        in_zone(train.zone.as_deref(), train.since)
     )
 }
 

@@ -95,3 +95,17 @@ fn what_no_cron_job_says_yet_is_told_to_be_so() {
     scratch.write("windows.yaml", stale);
     insta::assert_snapshot!(said(&scratch));
 }
+
+#[test]
+fn without_a_spec_the_page_shows_the_times_of_the_jobs() {
+    let scratch = fleet();
+    scratch.git(&["checkout", "--quiet", "main"]);
+    scratch.git(&["rm", "--quiet", "windows.yaml"]);
+    scratch.commit();
+    scratch.git(&["checkout", "--quiet", "-b", "image"]);
+    scratch.replace("apps/web/web-rw/deployment.yaml", "nginx:1.29.3", "nginx:1.30.0");
+    let page = pr(&scratch, &["--format", "html"]).stdout;
+    let (start, end) = (page.find("<svg").unwrap(), page.find("</svg>").unwrap());
+    let told = page[start..end].lines().filter(|line| line.contains("<tspan") || line.contains("<title>"));
+    insta::assert_snapshot!("page_without_a_spec", told.collect::<Vec<_>>().join("\n"));
+}
