@@ -625,3 +625,31 @@ fn no_command_writes_what_follows_from_a_broken_window() {
         assert_eq!(scratch.tree(), before, "{command:?}");
     }
 }
+
+#[test]
+fn each_hook_of_pre_commit_runs_and_writes_nothing() {
+    let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = |file: &str| std::fs::read_to_string(top.join(file)).unwrap();
+    let (hooks, guide) = (text(".pre-commit-hooks.yaml"), text("docs/pr.md"));
+    let hooks = gitops_windows::yaml::read_documents(&hooks).unwrap().remove(0).root.to_json();
+    let scratch = sample();
+    let before = scratch.tree();
+    let mut ids = Vec::new();
+    for hook in hooks.as_array().unwrap() {
+        let id = hook["id"].as_str().unwrap();
+        assert!(guide.contains(&format!("`{id}`")), "{id}");
+        let words: Vec<&str> = hook["entry"].as_str().unwrap().split(' ').collect();
+        assert_eq!((words[0], &hook["pass_filenames"]), ("gitops-windows", &false.into()), "{id}");
+        // It may find something; it may not be called wrongly.
+        let run = scratch.run(&words[1..]);
+        assert!(run.code < 2, "{id}: {}", run.stderr);
+        assert_same(&before, &scratch.tree(), "something was written");
+        ids.push(id.to_owned());
+    }
+    let example = guide.split("# .pre-commit-config.yaml").nth(1).unwrap().split("```").next().unwrap();
+    let named = example.lines().filter_map(|line| line.trim().strip_prefix("- id: "));
+    assert!(
+        named.clone().count() > 0 && named.clone().all(|id| ids.iter().any(|known| known == id)),
+        "{example}"
+    );
+}

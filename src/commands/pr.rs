@@ -187,7 +187,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
             output.result(html(&report, calendar.as_ref()).as_bytes());
         }
         PrFormat::Json => output.json(&json(&report), false),
-        PrFormat::Github => output.result(annotations(&report, &after.differing(&before), &after).as_bytes()),
+        PrFormat::Github => output.result(annotations(&report, &before, &after).as_bytes()),
     }
     if let Some(target) = &target {
         post::report(&arguments.posting, target, &report, output)?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::clusters::{Cluster, Known, is_beside};
+use crate::delivery::naming::is_root_of;
 use crate::delivery::propose::is_kept;
 use crate::delivery::reading::Reader;
 use crate::delivery::root::{Reason, Root, applying_themselves};
@@ -59,11 +60,25 @@ impl Reader<'_> {
         }
         roots.extend(own.into_iter().map(|(_, root)| root));
         // What Git says of a root is more.
-        let named = known.roots.values().flatten();
-        let named: Vec<RepoPath> =
-            named.filter(|folder| !roots.iter().any(|root| root.folder == **folder)).cloned().collect();
-        roots.extend(named.iter().map(|folder| Root::folder(folder, Reason::Spec)));
+        let mut named: Vec<&RepoPath> = known.roots.values().flatten().collect();
+        named.retain(|folder| {
+            !roots.iter().any(|root| root.folder == **folder) && !self.only_holds(folder, &roots, known)
+        });
+        roots.extend(named.into_iter().map(|folder| Root::folder(folder, Reason::Spec)));
         self.clusters(roots, known)
+    }
+
+    /// Tells whether a folder that the spec names only holds the roots of its cluster: it has no list of its own, and they
+    /// bring all that it would.
+    fn only_holds(&mut self, folder: &RepoPath, roots: &[Root], known: &Known) -> bool {
+        let below: Vec<Root> =
+            roots.iter().filter(|root| is_root_of(&root.folder, folder)).cloned().collect();
+        if below.is_empty() || self.top.graph.has(folder) {
+            return false;
+        }
+        let mut written = |roots| Reach::of(&self.clusters(roots, known)).written;
+        let own = written(vec![Root::folder(folder, Reason::Spec)]);
+        own.is_subset(&written(below))
     }
 
     /// Tells whether the source of a Flux Kustomization stands in its file, as `flux bootstrap` writes them (flux2,

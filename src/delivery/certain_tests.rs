@@ -2,8 +2,9 @@
 
 use serde_json::json;
 
-use crate::delivery::reading::tests::{LIST, SERVICE, believed, flux, read, source};
+use crate::delivery::reading::tests::{LIST, SERVICE, believed, believed_with, flux, read, source};
 use crate::delivery::{Known, SourceId};
+use crate::path::RepoPath;
 
 /// A FluxInstance with these fields of its `spec`.
 fn instance(spec: &str) -> String {
@@ -342,4 +343,56 @@ fn of_two_repositories_that_are_read_about_alike_both_stay() {
     let model = read(&Known::default(), &files);
     let alive = model.delivered.all.iter().flat_map(|cluster| &cluster.kustomizations);
     assert_eq!(alive.filter(|one| one.path.is_some()).count(), 5);
+}
+
+/// What the spec knows where it names these folders as roots.
+fn rooted(roots: &[(&str, &str)]) -> Known {
+    let folder = |text: &str| vec![RepoPath::parse(text).unwrap()];
+    let roots = roots.iter().map(|(name, path)| ((*name).to_owned(), folder(path))).collect();
+    Known { roots, ..Known::default() }
+}
+
+#[test]
+fn a_root_below_one_of_the_spec_is_of_its_cluster() {
+    let (root, apps) = (flux("flux-system", "./clusters/edge/flux", ""), flux("apps", "./apps", ""));
+    let base = [
+        ("clusters/edge/flux/sync.yaml", root.as_str()),
+        ("clusters/edge/flux/apps.yaml", &apps),
+        ("clusters/edge/s.yaml", SERVICE),
+        ("apps/kustomization.yaml", LIST),
+        ("apps/s.yaml", SERVICE),
+    ];
+    let known = rooted(&[("one", "clusters/edge")]);
+    let alone = believed_with(&known, &base);
+    insta::assert_snapshot!(alone, @r"
+    one: clusters/edge/flux applies itself
+      flux-system/flux-system clusters/edge/flux by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    ");
+    // A list of its own, and what else it holds, say that the folder is applied too.
+    let list = [&base[..], &[("clusters/edge/kustomization.yaml", "resources: [flux/apps.yaml]\n")]].concat();
+    let more = flux("more", "./apps", "");
+    let more = [&base[..], &[("clusters/edge/more.yaml", more.as_str())]].concat();
+    insta::assert_snapshot!([list, more].map(|files| believed_with(&known, &files)).join("---\n"), @r"
+    one: clusters/edge by the spec
+    one: clusters/edge/flux applies itself
+      flux-system/flux-system clusters/edge/flux by flux-system/flux-system
+      flux-system/apps apps by nobody
+    ---
+    one: clusters/edge by the spec
+    one: clusters/edge/flux applies itself
+      flux-system/flux-system clusters/edge/flux by nobody
+      flux-system/apps apps by nobody
+      flux-system/more apps by nobody
+    ");
+    // Of another cluster it is none of this one, whose name it does not get.
+    let hub = flux("flux-system", "./clusters/edge/clusters/one", "");
+    let files = [&base[1..], &[("clusters/edge/clusters/one/sync.yaml", hub.as_str())]].concat();
+    insta::assert_snapshot!(believed_with(&known, &files), @r"
+    clusters-edge-clusters-one: clusters/edge/clusters/one applies itself
+      flux-system/flux-system clusters/edge/clusters/one by flux-system/flux-system
+    one: clusters/edge by the spec
+      flux-system/flux-system clusters/edge/clusters/one by nobody
+      flux-system/apps apps by nobody
+    ");
 }

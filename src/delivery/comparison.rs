@@ -1,6 +1,6 @@
 //! What clusters get differently in one tree than in another, object by object.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::delivery::alike::told_apart;
 use crate::delivery::artifacts::Artifacts;
@@ -251,14 +251,15 @@ impl<'m> Comparison<'m> {
 /// Brings together the Flux Kustomizations of both trees.
 fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     let names = counterparts(before.model, after.model);
-    let mut olds: BTreeMap<(String, [String; 3]), Applier<'m>> = BTreeMap::new();
+    // Of equals each is one, in their order.
+    let mut olds: BTreeMap<(String, [String; 3]), VecDeque<Applier<'m>>> = BTreeMap::new();
     let key = |applier: &Applier<'_>| {
         let (remote, namespace, name) = applier.key();
         [remote, namespace, name].map(str::to_owned)
     };
     for applier in appliers(before.model) {
         let cluster = names.get(applier.cluster).copied().unwrap_or(applier.cluster);
-        olds.insert((cluster.to_owned(), key(&applier)), applier);
+        olds.entry((cluster.to_owned(), key(&applier))).or_default().push_back(applier);
     }
     let pair = |cluster: String, before, after| Pair {
         cluster,
@@ -271,10 +272,12 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     };
     let mut pairs = Vec::new();
     for applier in appliers(after.model) {
-        let old = olds.remove(&(applier.cluster.to_owned(), key(&applier)));
+        let old = olds.get_mut(&(applier.cluster.to_owned(), key(&applier))).and_then(VecDeque::pop_front);
         pairs.push(pair(applier.cluster.to_owned(), old, Some(applier)));
     }
-    pairs.extend(olds.into_iter().map(|((cluster, _), old)| pair(cluster, Some(old), None)));
+    for ((cluster, _), olds) in olds {
+        pairs.extend(olds.into_iter().map(|old| pair(cluster.clone(), Some(old), None)));
+    }
     pairs.sort_by(|a, b| a.cluster.cmp(&b.cluster));
     pairs
 }
@@ -377,3 +380,7 @@ fn brought(model: &Model, applier: &Applier<'_>) -> Vec<Object> {
     };
     own.filter_map(object).collect()
 }
+
+#[cfg(test)]
+#[path = "comparison_tests.rs"]
+mod tests;

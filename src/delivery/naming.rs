@@ -143,6 +143,22 @@ impl Word {
     }
 }
 
+/// Returns the cluster of which the spec names a root, or a folder around it; of several folders the nearest counts.
+pub(super) fn by_root(known: &ClusterFolders, root: &RepoPath) -> Option<String> {
+    let owner = |(name, folders): (&String, &Vec<RepoPath>)| {
+        let around = folders.iter().filter(|folder| is_root_of(root, folder));
+        around.map(|folder| folder.segments().count()).max().map(|depth| (depth, name.clone()))
+    };
+    known.iter().filter_map(owner).max_by_key(|(depth, _)| *depth).map(|(_, name)| name)
+}
+
+/// Tells whether a root is one of the cluster of which the spec names this folder: it lies there, and below no
+/// `clusters/NAME` further down. The top is around everything, and so says nothing.
+pub(super) fn is_root_of(root: &RepoPath, folder: &RepoPath) -> bool {
+    let is_another = || root.ancestors().find(is_named).is_some_and(|own| !folder.is_within(&own));
+    root == folder || !folder.is_top() && root.is_within(folder) && !is_another()
+}
+
 /// Names the cluster of a folder after the spec, or else after its path alone.
 pub(super) fn of_path(known: &ClusterFolders, root: &RepoPath, path: &RepoPath) -> String {
     by_spec(known, path).or_else(|| by_folder_name(root, path)).unwrap_or_else(|| by_last_name(path))
@@ -202,6 +218,25 @@ mod tests {
     fn named(folders: &[&str], says: &[&str]) -> Vec<String> {
         let folders: Vec<RepoPath> = folders.iter().map(|folder| RepoPath::parse(folder).unwrap()).collect();
         names(&folders, &says.iter().copied().collect())
+    }
+
+    #[test]
+    fn a_root_is_of_the_cluster_of_which_the_spec_names_a_folder_around_it() {
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let known = |all: &[(&str, &str)]| -> ClusterFolders {
+            all.iter().map(|(name, folder)| ((*name).to_owned(), vec![path(folder)])).collect()
+        };
+        let fleet = known(&[("hub", "clusters/hub"), ("in", "clusters/hub/in"), ("env", "env/one")]);
+        let of = |root: &str| by_root(&fleet, &path(root));
+        assert_eq!(of("clusters/hub").as_deref(), Some("hub"));
+        assert_eq!(of("clusters/hub/flux").as_deref(), Some("hub"));
+        assert_eq!(of("clusters/hub/in/flux").as_deref(), Some("in"));
+        assert_eq!(of("env/one/flux").as_deref(), Some("env"));
+        assert_eq!(of("clusters/hub/clusters/edge"), None);
+        assert_eq!(of("clusters/other"), None);
+        let top = known(&[("all", "")]);
+        assert_eq!(by_root(&top, &RepoPath::top()).as_deref(), Some("all"));
+        assert_eq!(by_root(&top, &path("clusters/one")), None);
     }
 
     #[test]

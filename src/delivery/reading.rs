@@ -157,8 +157,7 @@ impl Reader<'_> {
         part(&mut roots);
         let mut groups: BTreeMap<(Option<String>, RepoPath), Vec<Root>> = BTreeMap::new();
         for root in roots {
-            let named = known.roots.iter().rfind(|(_, folders)| folders.contains(&root.folder));
-            let said = named.map(|(name, _)| name.clone());
+            let said = naming::by_root(&known.roots, &root.folder);
             let said = said.or_else(|| naming::by_spec(&known.paths, &root.folder));
             let group = if said.is_some() { RepoPath::top() } else { root.group.clone() };
             groups.entry((said, group)).or_default().push(root);
@@ -175,10 +174,19 @@ impl Reader<'_> {
         let said: BTreeSet<&str> = clusters.iter().filter_map(|(said, ..)| said.as_deref()).collect();
         let of_spec = known.gates.keys().map(String::as_str).filter(|name| !said.contains(name)).collect();
         let mut names = naming::names(&unnamed.collect::<Vec<_>>(), &of_spec).into_iter();
-        let named = clusters.into_iter().map(|(said, _, cluster)| {
-            let name = said.or_else(|| names.next()).unwrap_or_default();
-            Cluster { name, ..cluster }
-        });
+        // A name is that of one cluster.
+        let free = |name: String, folder: &RepoPath| match said.contains(name.as_str()) {
+            true => folder.segments().collect::<Vec<_>>().join("-"),
+            false => name,
+        };
+        let names: Vec<String> = clusters
+            .iter()
+            .map(|(said, folder, _)| match said {
+                Some(name) => name.clone(),
+                None => free(names.next().unwrap_or_default(), folder),
+            })
+            .collect();
+        let named = clusters.into_iter().zip(names).map(|((.., cluster), name)| Cluster { name, ..cluster });
         let mut named: Vec<Cluster> = named.collect();
         named.sort_by(|a, b| a.name.cmp(&b.name));
         named

@@ -37,7 +37,7 @@ pub(in crate::delivery) fn read(known: &Known, files: &[(&str, &str)]) -> Model 
 }
 
 /// Returns the belief: a line for each cluster, Flux Kustomization and one that is not alive.
-fn believed_with(known: &Known, files: &[(&str, &str)]) -> String {
+pub(in crate::delivery) fn believed_with(known: &Known, files: &[(&str, &str)]) -> String {
     let model = read(known, files);
     let mut told = String::new();
     for cluster in &model.delivered.all {

@@ -6,7 +6,7 @@ use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::{DiffOp, group_diff_ops};
 
 /// Lines of context around a change, as git shows.
-pub(super) const CONTEXT: usize = 3;
+pub(crate) const CONTEXT: usize = 3;
 
 /// With more differing lines than this a file is shown as replaced: a diff of unrelated texts takes
 /// quadratic time, and nobody reads it.
@@ -39,7 +39,7 @@ impl Sign {
 pub(crate) struct Hunk<'a> {
     /// Ranges of lines in the old and the new file, counted from 0.
     pub(super) old: Range<usize>,
-    pub(super) new: Range<usize>,
+    pub(crate) new: Range<usize>,
     /// The lines with their line feeds; only a file's last line may lack it.
     pub(crate) lines: Vec<(Sign, &'a [u8])>,
 }

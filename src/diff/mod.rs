@@ -19,7 +19,7 @@ mod unified;
 
 pub use clean::clean;
 pub use file::{FileChange, Kind, file_changes};
-pub(crate) use hunk::hunks;
+pub(crate) use hunk::{CONTEXT, hunks};
 pub use json::{json, schema};
 pub(crate) use markdown::fence;
 pub use markdown::{LIMIT, markdown};

@@ -28,7 +28,7 @@ use crate::pr::clock::Clock;
 use crate::pr::landing::Landing;
 use crate::pr::report::{By, Line};
 use crate::pr::withheld::Withheld;
-use crate::render::Renderer;
+use crate::render::{Renderer, without_aliases};
 use crate::repo::manifest::ObjectId;
 
 /// The code of a Flux Kustomization that is applied by one that waits, and that nothing suspends.
@@ -132,6 +132,7 @@ pub fn findings(
     renderer: &dyn Renderer,
 ) -> Vec<Finding> {
     let Told { changes, withheld } = told;
+    let run = |one| format!("run `{}` at the top and mend the error", build_command(clock.after.world, one));
     let broken = withheld.iter().filter(|one| one.is_head && one.is_new).map(|one| Finding {
         cluster: one.cluster.clone(),
         message: format!(
@@ -140,7 +141,7 @@ pub fn findings(
             first_line(&one.reason)
         ),
         from: Some(clock.now),
-        help: format!("run `{}` at the top and mend the error", build_command(clock.after.world, one)),
+        help: without_aliases(&one.reason).map_or_else(|| run(one), str::to_owned),
         ..Finding::default()
     });
     let mut found: Vec<Finding> = broken.collect();

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::delivery::{Cause, Kind};
 use crate::path::RepoPath;
+use crate::pr::behind::Behind;
 use crate::pr::field::Field;
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::{Landing, State};
@@ -70,9 +71,16 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(pieces, 0..12).prop_map(|pieces| pieces.concat())
 }
 
+/// A path that is as hostile as one may be.
+fn path(text: &str) -> RepoPath {
+    let text = text.replace(['\0', '\\'], "");
+    let names: Vec<&str> = text.split('/').filter(|name| *name != "..").collect();
+    RepoPath::parse(names.join("/").trim_start_matches('/')).unwrap()
+}
+
 fn line(texts: &[String], number: usize) -> Line {
     let text = |at: usize| texts[(number + at) % texts.len()].clone();
-    let path = RepoPath::parse("apps/a").unwrap();
+    let path = |at: usize| path(&texts[(number + at) % texts.len()]);
     let instant = "2026-11-23T12:00:00Z".parse().unwrap();
     let mut lands = Landing::at_once(instant, Some(instant)).because(text(1));
     if number % 2 == 1 {
@@ -81,17 +89,18 @@ fn line(texts: &[String], number: usize) -> Line {
     }
     Line {
         cluster: format!("c{number}{}", text(4)),
-        by: By { path, kustomization: Some((text(5), text(6))) },
-        from: None,
+        by: By { path: path(20), kustomization: Some((text(5), text(6))) },
+        from: (number % 4 == 3)
+            .then(|| By { path: path(21), kustomization: (number % 8 == 3).then(|| (text(22), text(23))) }),
         change_type: Some(text(7)),
         api_version: text(8),
         id: ObjectId { group: text(9), kind: text(10), namespace: text(11), name: text(12) },
         built: ObjectId::default(),
         is_substituted: false,
-        kind: if number.is_multiple_of(3) { Kind::Created } else { Kind::Changed },
+        kind: [Kind::Created, Kind::Changed, Kind::Deleted, Kind::Moved][number % 4],
         fields: vec![Field { path: text(13), before: Some(json!(text(14))), after: Some(json!(text(15))) }],
-        object: number.is_multiple_of(3).then(|| json!({ text(16): [text(17), { text(18): text(19) }] })),
-        files: Vec::new(),
+        object: number.is_multiple_of(2).then(|| json!({ text(16): [text(17), { text(18): text(19) }] })),
+        files: vec![Behind { path: path(22), line: Some(number + 1) }, Behind { path: path(23), line: None }],
         refused: None,
         is_forced: false,
         lands,
@@ -101,7 +110,7 @@ fn line(texts: &[String], number: usize) -> Line {
 fn report() -> impl Strategy<Value = Report> {
     (prop::collection::vec(hostile(), 24), 0_usize..12).prop_map(|(texts, lines)| {
         let now = "2026-11-23T12:00:00Z".parse().unwrap();
-        let by = By { path: RepoPath::parse("b").unwrap(), kustomization: None };
+        let by = By { path: path(&texts[5]), kustomization: None };
         let changes: Vec<Line> = (0..lines).map(|number| line(&texts, number)).collect();
         Report {
             base: "0123456789abcdef".to_owned(),

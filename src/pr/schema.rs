@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::delivery::{Cause, Kind};
 use crate::text::json_schema::{list, nullable, object, one_of};
 
 /// Returns the JSON Schema (draft 2020-12) of what `pr --format json` prints.
@@ -10,7 +11,7 @@ pub fn schema() -> Value {
     let number = || nullable(json!({ "type": "integer", "minimum": 1 }));
     let instant = || json!({ "type": "string", "format": "date-time" });
     let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
-    let kind = one_of(&["created", "changed", "deleted", "moved"]);
+    let kind = one_of(&Kind::WORDS);
     let mut top = object(vec![
         ("version", json!({ "const": 1 })),
         ("base", text()),
@@ -92,7 +93,7 @@ pub fn schema() -> Value {
             ("path", text()),
             ("kustomization", reference("kustomization")),
             ("side", one_of(&["base", "head"])),
-            ("cause", one_of(&["build", "parent", "source", "path", "unreached", "no-flux"])),
+            ("cause", one_of(&Cause::WORDS)),
             ("reason", text()),
         ]),
     });

@@ -12,7 +12,7 @@ use crate::render::spent::spent;
 use crate::render::tree::{Found, Kind, Tree};
 use crate::render::turn::{Turn, Turns};
 use crate::render::wasi::{self, Streams};
-use crate::render::{LARGE, LATE};
+use crate::render::{ALIASED, LARGE, LATE, NEEDS};
 use crate::repo::File;
 
 /// The module under which the renderer imports the functions of `renderer/host.go`.
@@ -56,6 +56,8 @@ pub(super) struct Host {
     turn: Option<Turn>,
     /// Whether it wanted more memory than it may have.
     refused: bool,
+    /// The file that it wanted whose aliases stand for too much.
+    aliased: Option<String>,
     /// Whether the desk said that there is nothing more.
     done: bool,
     /// What the request at hand has looked at.
@@ -88,6 +90,7 @@ impl Host {
             turns,
             turn: None,
             refused: false,
+            aliased: None,
             done: false,
             seen: Seen::default(),
         }
@@ -113,6 +116,9 @@ impl Host {
     }
 
     fn reason(&self, deadline: Duration, error: Option<wasmtime::Error>) -> String {
+        if let Some(place) = &self.aliased {
+            return format!("{NEEDS}{place}{ALIASED}");
+        }
         let complaint = String::from_utf8_lossy(&self.complaint);
         let trap = error.as_ref().and_then(|error| error.downcast_ref::<Trap>()).copied();
         if trap == Some(Trap::Interrupt) || spent() > deadline {
@@ -164,6 +170,11 @@ impl Host {
     /// Answers `read`.
     fn content(&mut self, path: &str) -> u64 {
         match inside(path).map(|path| self.seen.find(&self.tree, path)) {
+            // kustomize writes out what aliases stand for, until there is no memory.
+            Some(Found::File(place, file)) if file.is_aliased() => {
+                self.aliased = Some(place.into_owned());
+                self.keep("")
+            }
             Some(Found::File(_, file)) => {
                 let length = file.bytes().len() as u64;
                 self.kept = Kept::File(file);
@@ -202,13 +213,17 @@ pub(super) fn link(linker: &mut Linker<Host>) -> Result<()> {
     let functions: [(&str, Answer); 3] =
         [("look", Host::look), ("read", Host::content), ("list", Host::names)];
     for (name, answer) in functions {
-        linker.func_wrap(HOST, name, move |mut caller: Caller<'_, Host>, at: u32, length: u32| -> u64 {
-            let Some(memory) = wasi::memory(&mut caller) else { return 0 };
+        linker.func_wrap(HOST, name, move |mut caller: Caller<'_, Host>, at: u32, length: u32| {
+            let Some(memory) = wasi::memory(&mut caller) else { return Ok(0) };
             let (data, host) = memory.data_and_store_mut(&mut caller);
             let text = data.get(at as usize..).and_then(|data| data.get(..length as usize));
-            match text.and_then(|text| std::str::from_utf8(text).ok()) {
+            let told = match text.and_then(|text| std::str::from_utf8(text).ok()) {
                 Some(path) => answer(host, path),
                 None => host.keep(""),
+            };
+            match host.aliased {
+                Some(_) => Err(wasmtime::Error::msg("aliases stand for too much")),
+                None => Ok(told),
             }
         })?;
     }

@@ -82,6 +82,9 @@ const LARGE: &str = "needs more than the ";
 /// Begins the reason of a build that needs what is not here, such as a remote base (`renderer/remote.go`).
 const NEEDS: &str = "needs ";
 
+/// Ends the reason of a build that needs a file which is not read.
+const ALIASED: &str = ", whose aliases stand for too much";
+
 impl RenderError {
     /// Tells whether a build failed for what is lacking here, so that Flux may well make it.
     pub fn is_of_here(&self) -> bool {
@@ -102,6 +105,12 @@ impl RenderError {
 /// As [`RenderError::is_of_here`], by the message that somebody kept of it.
 pub(crate) fn is_of_here(message: &str) -> bool {
     is_unjudged(message) || message.starts_with(NEEDS)
+}
+
+/// Returns what mends a build that stopped at the aliases of a file, by its message; `None` for any other. Nobody should make
+/// that build to see why it fails.
+pub(crate) fn without_aliases(message: &str) -> Option<&'static str> {
+    message.ends_with(ALIASED).then_some("write the values out in place of the aliases")
 }
 
 fn is_unjudged(message: &str) -> bool {

@@ -86,6 +86,8 @@ struct Content {
     manifests: OnceLock<Option<Vec<Manifest>>>,
     /// Whether they are YAML text in which no mapping holds a key twice.
     is_yaml: OnceLock<bool>,
+    /// Whether they are YAML text whose aliases stand for too much.
+    is_aliased: OnceLock<bool>,
     /// The name that git gives them, by SHA-1.
     sha1: OnceLock<[u8; 20]>,
     /// Their digest.
@@ -113,6 +115,7 @@ impl File {
             outline: OnceLock::new(),
             manifests: OnceLock::new(),
             is_yaml: OnceLock::new(),
+            is_aliased: OnceLock::new(),
             sha1: OnceLock::new(),
             sha256: OnceLock::new(),
         };
@@ -182,6 +185,15 @@ impl File {
             let documents = self.text().and_then(|text| read_documents(text).ok());
             documents.is_some_and(|all| all.iter().all(|document| document.duplicates.is_empty()))
         })
+    }
+
+    /// Tells whether it is YAML text whose aliases stand for more than [`ALIASED_NODES`](crate::limit::ALIASED_NODES).
+    pub(crate) fn is_aliased(&self) -> bool {
+        let read = || {
+            let text = self.text().filter(|text| text.contains('&') && text.contains('*'));
+            text.is_some_and(|text| read_documents(text).is_err_and(|error| error.is_of_aliases()))
+        };
+        *self.content().is_aliased.get_or_init(read)
     }
 
     /// Returns the digest of the content.

@@ -147,6 +147,30 @@ fn what_a_folder_is_pushed_from_is_not_known_and_told() {
     assert_eq!(not_rendered(&answered), told[..1]);
 }
 
+#[test]
+fn what_reads_another_revision_of_this_repository_is_told() {
+    let scratch = cluster_with("kind: GitRepository, name: release");
+    scratch.replace("clusters/one/web.yaml", "path: ./", "path: ./web");
+    let source = |name: &str, more: &str| {
+        format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ interval: 1m, url: https://example.org/fleet, ref: {{ {more} }} }}\n"
+        )
+    };
+    scratch.write("clusters/one/flux-system/source.yaml", source("flux-system", "branch: main"));
+    scratch.write("clusters/one/release.yaml", source("release", "tag: v1")).commit();
+    scratch.git(&["checkout", "--quiet", "-b", "change"]);
+    scratch.write("web/a.yaml", map("web", "w"));
+    let told = answer(&scratch, &[]);
+    assert_eq!(changes(&told), Vec::<String>::new());
+    assert_eq!(
+        not_rendered(&told),
+        [
+            "one web web head revision: GitRepository release follows tag `v1`, and flux-system, which brings it, branch \
+             `main`: this commit reaches it once it is there"
+        ]
+    );
+}
+
 /// What is copied out of an artifact of a registry may be pushed from any folder.
 #[test]
 fn what_a_generator_copies_of_what_is_pushed_is_not_known_and_told() {

@@ -72,9 +72,10 @@ fn an_alias_bomb_ends_in_an_error() {
         let start = Instant::now();
         let outcome = Embedded::new(limits).render(&snapshot(&files), &[folder("a")]).remove(0);
         let message = outcome.unwrap_err().message;
-        let said = ["excessive aliasing", "memory", "longer than", "nests too deeply"];
-        assert!(said.iter().any(|reason| message.contains(reason)), "{message}");
-        assert!(start.elapsed() < Duration::from_secs(120));
+        // kustomize does not even see it.
+        let place = files[usize::from(!files[0].1.contains("&a0"))].0;
+        assert_eq!(message, format!("needs {place}, whose aliases stand for too much"));
+        assert!(start.elapsed() < Duration::from_secs(60));
     }
 }
 

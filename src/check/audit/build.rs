@@ -9,6 +9,7 @@ use crate::check::subject::Subject;
 use crate::delivery::{Applied, Delivery, Effect};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
+use crate::render::without_aliases;
 use crate::repo::flux::is_yaml;
 use crate::repo::{Kustomization, built};
 
@@ -69,10 +70,11 @@ fn roots<'s>(
 
 /// Says that a folder does not build for a Flux Kustomization.
 fn does_not_build(folder: &RepoPath, name: &str, reason: &str, place: Place) -> Diagnostic {
+    let run = || format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`");
     DOES_NOT_BUILD
         .finding(format!("{folder} does not build, and {name} applies nothing new from it: {reason}"))
         .at(place)
-        .help(format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`"))
+        .help(without_aliases(reason).map_or_else(run, str::to_owned))
 }
 
 fn build(subject: &Subject<'_>, delivery: &Delivery, broken: &BTreeSet<RepoPath>) -> Option<Diagnostic> {

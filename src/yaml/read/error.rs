@@ -16,7 +16,15 @@ pub struct ReadError {
     pub span: Range<usize>,
 }
 
+/// Begins what is said of a document whose aliases stand for too much.
+pub(super) const ALIASED: &str = "aliases stand for more than";
+
 impl ReadError {
+    /// Tells whether it is for what the aliases of a document stand for, all expanded.
+    pub fn is_of_aliases(&self) -> bool {
+        self.message.starts_with(ALIASED)
+    }
+
     /// Makes the error a [`Diagnostic`] that points into the file.
     pub fn diagnostic(&self, path: RepoPath, text: Arc<str>) -> Diagnostic {
         Diagnostic::error(format!("not valid YAML: {}", self.message)).at(Place::span(

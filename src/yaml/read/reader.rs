@@ -7,6 +7,7 @@ use std::sync::Arc;
 use granit_parser::{Event, Span};
 
 use super::collection::Frame;
+use super::error::ALIASED;
 use super::layout::Layout;
 use super::{ReadError, empty_node, range};
 use crate::limit::{ALIASED_NODES, YAML_DEPTH};
@@ -195,10 +196,7 @@ impl<'a> Reader<'a> {
         let (target, weight, depth) = (anchored.node.clone(), anchored.weight, anchored.depth);
         self.aliased = self.aliased.saturating_add(weight);
         if self.aliased > ALIASED_NODES {
-            return Err(ReadError {
-                message: format!("aliases stand for more than {ALIASED_NODES} nodes"),
-                span,
-            });
+            return Err(ReadError { message: format!("{ALIASED} {ALIASED_NODES} nodes"), span });
         }
         let start = span.start;
         let kind = NodeKind::Alias { name: name.into(), target };
