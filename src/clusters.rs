@@ -109,6 +109,7 @@ fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
 /// Returns the belief as lines: a heading for each cluster, a line for each Flux Kustomization.
 pub fn text(model: &Model, spec: Option<&Spec>) -> String {
     let (belief, mut text) = (Belief::new(model, spec), String::new());
+    let mut is_gated = false;
     for (name, cluster) in belief.clusters() {
         let Some(cluster) = cluster else {
             text.push_str(&format!("{name}  no Flux Kustomization of it is in Git\n"));
@@ -133,7 +134,9 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
                 facts.push(format!("which follows {}, and {} {}", other.follows, other.root, other.of_root));
             }
             let hold = belief.hold(cluster, one);
-            facts.extend(hold.as_ref().and_then(Hold::name).map(|gated| format!("gated by {gated}")));
+            let gated = hold.as_ref().and_then(Hold::name).map(|gated| format!("gated by {gated}"));
+            is_gated |= gated.is_some();
+            facts.extend(gated);
             if !one.remote.is_empty() {
                 facts.push(format!("in another cluster by kubeConfig {}", one.remote));
             }
@@ -149,6 +152,9 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
             }
             text.push_str(&format!("  {id:width$}  {}\n", facts.join(", ")));
         }
+    }
+    if is_gated {
+        text.push_str("Gated: its changes wait for a window.\n");
     }
     if !model.unlisted.is_empty() {
         text.push_str("not alive: no cluster gets them\n");

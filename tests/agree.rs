@@ -167,6 +167,7 @@ fn a_gate_holds_back_in_the_clusters_that_get_it() {
       flux-system/infra  infra
       flux-system/c-rt   apps/c/c-rt, gated by suspend
       flux-system/c-rw   apps/c/c-rw
+    Gated: its changes wait for a window.
     ");
 }
 
@@ -280,6 +281,7 @@ fn invariant_10_the_questions_agree_about_gates_that_clusters_change() {
     unfed  root clusters/unfed (proposed: nothing in Git names it)
       flux-system/apps  apps/web, gated by suspend
       flux-system/gate  gates/all, suspended in Git
+    Gated: its changes wait for a window.
     ");
     // What Git suspends runs nothing that could lack what waits for a window.
     let subject = Subject::new(&tree, &model, None, &renderer);

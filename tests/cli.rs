@@ -509,6 +509,27 @@ fn commands_know_only_options_that_mean_something_to_them() {
 }
 
 #[test]
+fn options_without_a_meaning_are_refused() {
+    let scratch = sample().with_binary();
+    for (arguments, option) in [
+        (&["cron", "@daily", "--spec", "nope"][..], "spec"),
+        (&["cron", "@daily", "--renderer", "kustomize"], "renderer"),
+        (&["--no-cache", "cron", "@daily"], "no-cache"),
+        (&["-C", ".", "licenses"], "directory"),
+        (&["schema", "--now", "2026-11-28T00:00:00Z"], "now"),
+    ] {
+        let run = scratch.expect(2, arguments);
+        let told = format!(
+            "error: `{}` has no use for --{option}",
+            arguments.iter().find(|one| ["cron", "licenses", "schema"].contains(one)).unwrap()
+        );
+        assert!(run.stderr.starts_with(&told), "{}", run.stderr);
+    }
+    scratch.expect(0, &["cron", "@daily", "--now", "2026-11-28T00:00:00Z"]);
+    scratch.expect(0, &["schema", "--color", "never"]);
+}
+
+#[test]
 fn what_people_type_first_works_or_names_what_does() {
     let scratch = sample();
     let expected = scratch.expect(1, &SPLIT);

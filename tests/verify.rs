@@ -58,11 +58,15 @@ fn of<'a>(entry: &'a Value, object: &str) -> Vec<&'a str> {
 
 #[test]
 fn what_was_divided_is_equal() {
-    let entry = verified(&divided(), 0, &[], &["clusters/edge-02/apps (edge-02): equal, 6 objects"]);
+    let line = "clusters/edge-02/apps (edge-02): equal, 6 objects\n";
+    let entry = verified(&divided(), 0, &["--verbose"], &[line]);
     assert_eq!(entry["status"], "equal");
     assert_eq!(entry["differences"], serde_json::json!([]));
-    verified(&divided(), 0, &["--base", "HEAD~1"], &["clusters/edge-01/apps (edge-01): equal"]);
-    verified(&handed_over(), 0, &[], &["clusters/edge-02/apps (edge-02): equal"]);
+    verified(&divided(), 0, &["--base", "HEAD~1", "--verbose"], &["clusters/edge-01/apps (edge-01): equal"]);
+    verified(&handed_over(), 0, &["--verbose"], &["clusters/edge-02/apps (edge-02): equal"]);
+    // A result that is fine is one line.
+    let told = divided().expect(0, &["verify"]).stdout;
+    insta::assert_snapshot!(told, @"All is well: 2 entry points are equal.");
 }
 
 #[test]
@@ -140,7 +144,7 @@ fn since_a_revision_an_object_changed_came_and_went() {
     assert_eq!(of(&entry, "Deployment web/web"), ["changed"]);
     assert_eq!(of(&entry, "Secret web/extra"), ["added"]);
     assert_eq!(of(&entry, "Service web/web"), ["lost"]);
-    verified(&scratch, 0, &[], &["clusters/edge-02/apps (edge-02): equal"]);
+    verified(&scratch, 0, &["--verbose"], &["clusters/edge-02/apps (edge-02): equal"]);
     scratch.expect(3, &["verify", "--base", "nowhere"]);
 }
 

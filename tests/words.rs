@@ -78,6 +78,9 @@ const COUNTS: &[(&str, usize, usize)] = &[
     ("repo", 1, 0),
 ];
 
+/// How many sentences of findings and refusals in snapshots are too long once their parts are put together.
+const SHOWN: usize = 23;
+
 /// Derives whose documentation is the help of a command.
 const HELP: &[&str] = &["Parser", "Args", "Subcommand", "ValueEnum"];
 
@@ -145,6 +148,39 @@ fn texts_are_short_and_plain() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(now, COUNTS, "fewer than were there: lower COUNTS to the left side");
+}
+
+/// A text that is short where it stands in the code may be long with what it is put together from.
+#[test]
+fn what_is_shown_is_short() {
+    let mut folders = vec![std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")];
+    let mut long = std::collections::BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().unwrap().map(|entry| entry.unwrap().path()) {
+            if entry.is_dir() {
+                folders.push(entry);
+            } else if entry.extension().is_some_and(|extension| extension == "snap") {
+                let text = std::fs::read_to_string(&entry).unwrap();
+                let messages = text.lines().filter_map(message);
+                let sentences = messages.flat_map(sentences).filter(|sentence| words(sentence) > MESSAGE);
+                long.extend(sentences.map(str::to_owned));
+            }
+        }
+    }
+    let all: Vec<&str> = long.iter().map(String::as_str).collect();
+    assert!(
+        all.len() <= SHOWN,
+        "{} sentences are too long, and {SHOWN} were:\n{}",
+        all.len(),
+        all.join("\n")
+    );
+}
+
+/// Returns what a line of a finding or a refusal says.
+fn message(line: &str) -> Option<&str> {
+    let (head, message) = line.split_once(": ")?;
+    let severity = head.split('[').next()?;
+    ["error", "warning", "note"].contains(&severity).then_some(message)
 }
 
 /// Returns the texts of a file that people may read.

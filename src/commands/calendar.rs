@@ -28,7 +28,7 @@ pub struct Calendar {
     /// Only this cluster (repeatable)
     #[arg(long = "cluster", value_name = "NAME")]
     pub clusters: Vec<String>,
-    /// The first day, such as 2026-03-23 or tomorrow, or a time, such as `2026-03-23 08:00` [default: today]
+    /// The first day, such as 2026-03-23, or a time, such as `2026-03-23 08:00` in the zone of the windows [default: today]
     #[arg(long, value_name = "TIME")]
     pub from: Option<String>,
     /// How many days
@@ -73,15 +73,24 @@ const MOST_WRITTEN: usize = 4_000;
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exit, Error> {
     let now = clock::now(global)?;
-    let zone = match &arguments.time_zone {
-        Some(name) => clock::zone("--time-zone", name)?,
-        None => clock::local(),
+    let given = arguments.time_zone.as_deref().map(|name| clock::zone("--time-zone", name)).transpose()?;
+    let zone = given.clone().unwrap_or_else(clock::local);
+    let workspace = Workspace::open(global, output)?;
+    let spec = workspace.spec(output)?;
+    let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
+    let of_windows =
+        Schedules::new(&spec).map_err(invalid)?.zone(&spec, &arguments.clusters).or_else(|| spec.zone());
+    // A day that somebody names is one of the windows, as with `when`; the days that are shown are those of the machine.
+    let zone_of_words = given.or(of_windows).unwrap_or_else(clock::local);
+    let said =
+        |option: &str, text: &str, is_end: bool| clock::said(option, text, now, Some(&zone_of_words), is_end);
+    let (from, zone_of_from) = match &arguments.from {
+        Some(text) => (said("--from", text, false)?, &zone_of_words),
+        None => (clock::said("--from", "today", now, Some(&zone), false)?, &zone),
     };
-    let said = |option: &str, text: &str, is_end: bool| clock::said(option, text, now, Some(&zone), is_end);
-    let from = said("--from", arguments.from.as_deref().unwrap_or("today"), false)?;
     let to = match &arguments.until {
         Some(text) => said("--until", text, true)?,
-        None => days_later(from, &zone, arguments.days)?,
+        None => days_later(from, zone_of_from, arguments.days)?,
     };
     let days = to.as_second().saturating_sub(from.as_second()) / DAY;
     if from >= to || days > MOST_DAYS {
@@ -89,15 +98,16 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
             Diagnostic::error("--until: the last day is not after the first one, or too far from it");
         return Err(Error::new(ErrorKind::Usage, problem.help(format!("show {MOST_DAYS} days at most"))));
     }
-    let workspace = Workspace::open(global, output)?;
-    let spec = workspace.spec(output)?;
     let renderer = on_demand(global, output);
     let model = workspace.model(Some(&spec), renderer.as_ref());
     let files = (&workspace.snapshot, &model);
     let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
-    let schedules = Schedules::in_git(&spec, &model, from)
-        .map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?
-        .until_applied(Some(&spec), &model, now, &history);
+    let schedules = Schedules::in_git(&spec, &model, from).map_err(invalid)?.until_applied(
+        Some(&spec),
+        &model,
+        now,
+        &history,
+    );
     let fleet = Fleet::new(&spec, &model, &schedules);
     let unknown = unknown_clusters(&fleet.known(), &arguments.clusters);
     if !unknown.is_empty() {

@@ -1,6 +1,9 @@
 //! What people type in the hope of a command, and what they may mean.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory};
+
+use crate::commands::Cli;
 
 /// Words of other tools, and the commands that do what they say.
 const MEANT: &[(&[&str], &[&str])] = &[
@@ -19,33 +22,54 @@ const MEANT: &[(&[&str], &[&str])] = &[
     (&["tutorial", "example", "start", "try", "play"], &["demo"]),
 ];
 
-/// Options of other tools, and what asks for it here.
-const OPTIONS: &[(&[&str], &str)] = &[
-    (&["--since", "--time", "--date", "--on"], "--at` or `--from"),
-    (&["--tz", "--timezone", "--zone"], "--time-zone"),
-    (&["--force", "--approve", "--auto-approve", "-y", "--write"], "--yes"),
-    (&["--dryrun", "--check", "--plan", "--no-write"], "--dry-run"),
-    (&["--output", "-o", "--json"], "--format"),
-    (&["--for", "--length", "--duration"], "--to now+2h"),
+/// Options of other tools, and those of this one that say the same, with a value where that tells more.
+const OPTIONS: &[(&[&str], &[&str])] = &[
+    (&["--since", "--time", "--date", "--on"], &["--at", "--from"]),
+    (&["--tz", "--timezone", "--zone"], &["--time-zone"]),
+    (&["--force", "--approve", "--auto-approve", "-y", "--write"], &["--yes"]),
+    (&["--dryrun", "--check", "--plan", "--no-write"], &["--dry-run"]),
+    (&["--output", "-o", "--json"], &["--format"]),
+    (&["--for", "--length", "--duration"], &["--to now+2h"]),
 ];
 
 /// Adds to a refusal of a command or an option what may be meant.
 pub fn advised(error: clap::Error) -> clap::Error {
     match error.kind() {
-        ErrorKind::UnknownArgument => of_option(error),
+        ErrorKind::UnknownArgument => of_option(error, &Cli::command()),
         _ => of_command(error),
     }
 }
 
-/// Adds the option that may be meant, and that an expression stands in quotes.
-fn of_option(mut error: clap::Error) -> clap::Error {
+/// Returns the command that the usage in an error names; the whole where that names none.
+fn refusing<'c>(error: &clap::Error, whole: &'c Command) -> &'c Command {
+    let usage = match error.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string(),
+        _ => String::new(),
+    };
+    let mut command = whole;
+    for word in usage.lines().next().unwrap_or_default().split_whitespace() {
+        command = command.find_subcommand(word).unwrap_or(command);
+    }
+    command
+}
+
+/// Adds the option that may be meant, if the command has it, and that an expression stands in quotes.
+fn of_option(mut error: clap::Error, whole: &Command) -> clap::Error {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return error };
-    let tip = match OPTIONS.iter().find(|(words, _)| words.contains(&word.as_str())) {
-        Some((_, meant)) => format!("did you mean `{meant}`?"),
-        None if word.bytes().all(|byte| byte.is_ascii_digit() || b"*/,".contains(&byte)) => {
+    let command = refusing(&error, whole);
+    let has = |meant: &&&str| {
+        let name = meant.split(' ').next().and_then(|option| option.strip_prefix("--"));
+        command.get_arguments().any(|own| own.get_long() == name)
+    };
+    let known = OPTIONS.iter().find(|(words, _)| words.contains(&word.as_str()));
+    let meant: Vec<&str> =
+        known.into_iter().flat_map(|(_, meant)| meant.iter().filter(has).copied()).collect();
+    let tip = match meant.is_empty() {
+        false => format!("did you mean `{}`?", meant.join("` or `")),
+        true if word.bytes().all(|byte| byte.is_ascii_digit() || b"*/,".contains(&byte)) => {
             "write a cron expression in quotes, as '0 22 * * SAT'".to_owned()
         }
-        None => return error,
+        true => return error,
     };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error
@@ -63,25 +87,25 @@ fn of_command(mut error: clap::Error) -> clap::Error {
 
 #[cfg(test)]
 mod tests {
-    use clap::{Arg, Command};
-
     use super::*;
 
     fn said(words: &[&str]) -> String {
-        let command = Command::new("when").arg(Arg::new("at").long("at")).arg(Arg::new("open").long("open"));
-        let error = command.try_get_matches_from([&["when"], words].concat()).map(drop);
+        let error = Cli::command().try_get_matches_from([&["gitops-windows"], words].concat()).map(drop);
         error.map_or_else(|error| advised(error).to_string(), |()| String::new())
     }
 
     #[test]
     fn an_option_of_other_tools_and_an_expression_without_quotes_get_a_tip() {
-        assert!(
-            said(&["--since", "now"]).contains("tip: did you mean `--at` or `--from`?"),
-            "{}",
-            said(&["--since", "now"])
-        );
-        let open = said(&["--open", "0", "22", "*", "*", "SAT"]);
+        let tip = |command: &str| {
+            let said = said(&[command, "--since", "now"]);
+            said.lines().find_map(|line| line.trim().strip_prefix("tip: ")).unwrap_or_default().to_owned()
+        };
+        assert_eq!(tip("when"), "did you mean `--at`?");
+        assert_eq!(tip("calendar"), "did you mean `--from`?");
+        // Neither means anything to it.
+        assert!(!tip("check").contains("--at"), "{}", tip("check"));
+        let open = said(&["init", "--open", "0", "22", "*", "*", "SAT"]);
         assert!(open.contains("tip: write a cron expression in quotes, as '0 22 * * SAT'"), "{open}");
-        assert!(!said(&["--nothing"]).contains("did you mean"));
+        assert!(!said(&["when", "--nothing"]).contains("did you mean"));
     }
 }

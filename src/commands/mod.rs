@@ -13,6 +13,7 @@ mod fetch_bases;
 mod flux_create;
 mod freeze;
 mod guess;
+mod idle;
 mod init;
 mod join;
 mod list;

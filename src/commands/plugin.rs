@@ -11,6 +11,7 @@ use clap::{Arg, Args, Command, CommandFactory, FromArgMatches};
 
 use crate::commands::Cli;
 use crate::commands::apply::Exit;
+use crate::commands::idle::refuse_idle;
 use crate::error::Error;
 use crate::output::Output;
 
@@ -49,6 +50,7 @@ pub fn parse(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
         arguments.insert(2, "--".into());
     }
     let matches = command.try_get_matches_from_mut(arguments)?;
+    refuse_idle(&mut command, &matches)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 

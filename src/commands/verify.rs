@@ -54,13 +54,11 @@ pub fn run(global: &Global, arguments: &Verify, output: &Output) -> Result<Exit,
     Ok(exit(&checks))
 }
 
-/// Returns the answer for people; entry points that are not split are counted where they are many and not `all` are wanted.
+/// Returns the answer for people; entry points of which there is nothing to say are counted, unless `all` are wanted.
 fn text(checks: &[Check], all: bool) -> String {
     let mut text = String::new();
-    let is_not_split = |check: &&Check| !check.is_compared && check.differences.is_empty();
-    let not_split = checks.iter().filter(is_not_split).count();
-    let is_folded = !all && not_split > MOST_ALIKE;
-    for check in checks.iter().filter(|check| !is_folded || !is_not_split(check)) {
+    let is_told = |check: &&Check| all || !check.differences.is_empty() || !check.notes.is_empty();
+    for check in checks.iter().filter(is_told) {
         let fails = |(_, difference): &(_, Difference)| matches!(difference, Difference::Unbuildable(..));
         let is_unknown = |(_, difference): &(_, Difference)| matches!(difference, Difference::Unknown(..));
         let verdict = match &check.differences[..] {
@@ -78,14 +76,16 @@ fn text(checks: &[Check], all: bool) -> String {
         }
         notes(check, all, &mut text);
     }
-    if is_folded {
-        text.push_str(&format!("{not_split} entry points: not split (--verbose names them)\n"));
+    let success = success(checks);
+    if success.is_none() {
+        let fine: Vec<&Check> = checks.iter().filter(|check| !is_told(check)).collect();
+        text.extend(folded(&fine));
     }
     let mut all = checks.iter().flat_map(|check| &check.differences);
     if all.any(|(_, difference)| matches!(difference, Difference::WrongSide(..))) {
         text.push_str("`gitops-windows sync` moves objects to the sides of their types, or says why not.\n");
     }
-    text.extend(success(checks));
+    text.extend(success);
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
 }
 
@@ -114,6 +114,15 @@ fn notes(check: &Check, all: bool, text: &mut String) {
             ));
         }
     }
+}
+
+/// Counts the entry points that are fine, beside others that are not; `None` without one.
+fn folded(fine: &[&Check]) -> Option<String> {
+    let equal = fine.iter().filter(|check| check.is_compared).count();
+    let told = [(equal, "equal"), (fine.len() - equal, "not split")];
+    let told = told.into_iter().filter(|(count, _)| *count > 0);
+    let told: Vec<String> = told.map(|(own, word)| format!("{} {word}", count(own, "entry point"))).collect();
+    (!told.is_empty()).then(|| format!("{} (--verbose names them)\n", told.join(", ")))
 }
 
 /// Says in a line that nothing is wrong, and what is not known; `None` where something is wrong.

@@ -1,6 +1,6 @@
 //! `windows`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
 use crate::cli::{Format, Global, Writing};
@@ -26,7 +26,7 @@ pub struct Windows {
 #[derive(Debug, Subcommand)]
 pub enum WindowsWhat {
     /// Print every window, and which types and clusters use it
-    List,
+    List(WindowsList),
     /// Print one window, or the windows of a cluster
     Get(WindowsGet),
     /// Set values of a window, add one, or choose which windows a type or a cluster has
@@ -40,6 +40,22 @@ pub enum WindowsWhat {
     Schema,
 }
 
+/// The one form of the answers about windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum JsonOnly {
+    /// For programs
+    #[default]
+    Json,
+}
+
+/// Arguments of `windows list`.
+#[derive(Args, Debug)]
+pub struct WindowsList {
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: JsonOnly,
+}
+
 /// Arguments of `windows get`.
 #[derive(Args, Debug)]
 pub struct WindowsGet {
@@ -49,6 +65,9 @@ pub struct WindowsGet {
     /// The windows of this cluster, by type
     #[arg(long, value_name = "NAME")]
     pub cluster: Option<String>,
+    /// How to answer
+    #[arg(long, value_enum, default_value_t)]
+    pub format: JsonOnly,
 }
 
 /// Arguments of `windows set`.
@@ -127,8 +146,10 @@ pub struct WindowsEdit {
 /// Runs the command.
 pub fn run(global: &Global, arguments: &Windows, output: &Output) -> Result<Exit, Error> {
     match &arguments.what {
-        WindowsWhat::List => read(global, output, |parsed, bytes| Ok(list(&parsed.spec, bytes))),
-        WindowsWhat::Get(WindowsGet { name, cluster }) => {
+        WindowsWhat::List(WindowsList { format: JsonOnly::Json }) => {
+            read(global, output, |parsed, bytes| Ok(list(&parsed.spec, bytes)))
+        }
+        WindowsWhat::Get(WindowsGet { name, cluster, format: JsonOnly::Json }) => {
             read(global, output, |parsed, bytes| match (name, cluster) {
                 (_, Some(cluster)) => of_cluster(&parsed.spec, bytes, cluster),
                 (name, None) => get(&parsed.spec, bytes, name.as_deref().unwrap_or_default()),

@@ -17,6 +17,7 @@ use crate::plan::edit::prepare::is_remembering;
 use crate::repo::{Appeared, OtherRevision};
 use crate::schedule::{Changing, Interval, Stretch};
 use crate::spec::Spec;
+use crate::spec::exceptions::is_endless;
 use crate::when::Selected;
 use crate::when::note::is_idle;
 use crate::when::reason::{CloseReason, Reason};
@@ -223,6 +224,17 @@ impl Line {
     /// Says why a change that is merged at the instant waits, or does not.
     pub fn reason(&self, at: Timestamp) -> Reason {
         Reason::of(self, at)
+    }
+
+    /// Returns whether a gate closes it, and no opening is known that comes.
+    pub(super) fn never_opens(&self) -> bool {
+        let has_none = self.times.is_some_and(|times| times.next_open.is_none());
+        self.gate == GateState::Closes && self.ended.is_none() && !self.is_open() && has_none
+    }
+
+    /// Returns whether a freeze without an end holds, or takes what would be the next opening.
+    pub(super) fn is_frozen_for_ever(&self) -> bool {
+        [&self.freeze, &self.delay].into_iter().flatten().any(|freeze| is_endless(freeze.interval))
     }
 
     /// Returns the schedule by which CronJobs close it; `None` where it is open.

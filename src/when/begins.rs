@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::delivery::fleet::Schedules;
-use crate::delivery::{Held, Hold, Holds, Model};
+use crate::delivery::{Cause, Held, Hold, Holds, Model, Reached, foreign};
 use crate::diagnostic::{Diagnostic, clean};
 use crate::plan::gate::Needed;
 use crate::schedule::moment;
@@ -40,7 +40,9 @@ pub fn begins(
     now: Timestamp,
 ) -> Result<String, Vec<Diagnostic>> {
     let after = Holds::new(model, Some(spec)).all();
-    let mut told = vec![today(spec, model, &after, before, ahead, now)?];
+    let mut told: Vec<String> = of_other_repositories(spec, model, &after).into_iter().collect();
+    told.push(today(spec, model, &after, before, ahead, now)?);
+    told.extend(without_split(spec).filter(|_| after.is_empty() && ahead.divided > 0));
     let is_off = spec.clusters.keys().all(|cluster| !spec.gate_enabled(cluster));
     if !ahead.waiting.is_empty() {
         let held: Vec<&String> =
@@ -65,6 +67,44 @@ pub fn begins(
     Ok(told.join("\n"))
 }
 
+/// Says how whole Flux Kustomizations wait, where that takes one edit.
+fn without_split(spec: &Spec) -> Option<String> {
+    let [free, gated] = &spec.types[..] else { return None };
+    (free.is_real_time() && !gated.is_real_time()).then(|| {
+        format!(
+            "Without a split: remove type `{}` and its rules, and `gitops-windows sync` gates whole Flux Kustomizations.",
+            free.name.value
+        )
+    })
+}
+
+/// Says how many Flux Kustomizations read other repositories: of what these hold no type is known, so no gate suspends them.
+fn of_other_repositories(spec: &Spec, model: &Model, held: &Held) -> Option<String> {
+    let reads_another = |one: &&Reached| {
+        let is_source = foreign(one).is_some_and(|(cause, _)| cause == Cause::Source);
+        is_source && one.source().kind != "ExternalArtifact"
+    };
+    let of_cluster = |cluster: &String| {
+        let all = model.delivered.named(cluster).into_iter().flat_map(|own| &own.kustomizations);
+        let id = |one: &Reached| {
+            let namespace = spec.flux.namespace_of(one.namespace()).to_owned();
+            (cluster.clone(), namespace, one.name().to_owned())
+        };
+        all.filter(reads_another).filter(|one| !held.contains_key(&id(one))).count()
+    };
+    let counts: Vec<usize> = spec.clusters.keys().map(of_cluster).filter(|count| *count > 0).collect();
+    match (counts.iter().sum::<usize>(), counts.len()) {
+        (0, _) => None,
+        (1, _) => Some("No gate suspends 1 Flux Kustomization: it reads another repository.".to_owned()),
+        (count, 1) => Some(format!(
+            "No gate suspends {count} Flux Kustomizations in 1 cluster: they read other repositories."
+        )),
+        (count, several) => Some(format!(
+            "No gate suspends {count} Flux Kustomizations in {several} clusters: they read other repositories."
+        )),
+    }
+}
+
 /// Says what depends on the first of what no gate suspends for that.
 fn first_needed(spec: &Spec, needed: &Needed) -> Option<String> {
     let (cluster, (target, by)) =
@@ -72,7 +112,7 @@ fn first_needed(spec: &Spec, needed: &Needed) -> Option<String> {
     let count = needed.values().map(|of_cluster| of_cluster.len()).sum::<usize>();
     let more = if count == 1 { String::new() } else { format!(" (and {} more)", count - 1) };
     let words = format!(
-        "no gate suspends {}{more}, as real-time {} of cluster {cluster} depends on it",
+        "no gate suspends {}{more}, as ungated {} of cluster {cluster} depends on it",
         target.shown(spec),
         by.shown(spec)
     );
@@ -184,10 +224,11 @@ gate: { enabled: true, namespace: flux-system }
         assert_eq!(said(&Ahead { refused: 6, ..Ahead::default() }), format!("{nothing}{why}"));
         let some = said(&Ahead { refused: 6, divided: 1, ..Ahead::default() });
         assert!(some.starts_with("Nothing waits yet.\n") && some.contains("leaves 6 entry points"), "{some}");
+        assert!(some.contains("\nWithout a split: remove type `rt` and its rules, "), "{some}");
         let target = |name: &str| GateTarget { namespace: "flux-system".to_owned(), name: name.to_owned() };
         let needed = [(target("infra"), target("apps"))].into_iter().collect();
         let ahead = Ahead { needed: [("one".to_owned(), needed)].into_iter().collect(), ..Ahead::default() };
-        let needed = "no gate suspends infra, as real-time apps of cluster one depends on it.";
+        let needed = "no gate suspends infra, as ungated apps of cluster one depends on it.";
         assert_eq!(said(&ahead), format!("{nothing}{needed}"));
     }
 }

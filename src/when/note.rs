@@ -29,7 +29,7 @@ type Kind = (&'static str, fn(&Line) -> bool, &'static str, &'static str);
 const ENTRY: &str = "an entry point";
 
 /// What stands for the name of what depends on an entry point in a message.
-const DEPENDANT: &str = "a real-time dependant needs it";
+const DEPENDANT: &str = "an ungated dependant needs it";
 
 /// What stands for the name of a cluster where several have such an entry point.
 const NAME: &str = "NAME";
@@ -40,7 +40,7 @@ const GATE_LEFT: &str = "gate-left";
 /// A cluster that windows.yaml wants no gate for. Where one is left, that is what counts.
 const NO_GATE_WANTED: &str = "no-gate-wanted";
 
-const KINDS: [Kind; 41] = [
+const KINDS: [Kind; 42] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -117,7 +117,7 @@ const KINDS: [Kind; 41] = [
         "not-finished",
         |line| line.is_unfinished,
         "an entry point is handed over but not finished. Its CronJobs do not run yet, so its changes land at once",
-        "wait until the clusters have applied that; then `gitops-windows migrate` finishes it",
+        "wait until the clusters have applied that\nrun `gitops-windows migrate`, which finishes it",
     ),
     (
         "no-job",
@@ -200,7 +200,7 @@ const KINDS: [Kind; 41] = [
         "not-split",
         |line| is_unheld(line) && line.undivided.is_none(),
         "an entry point is not split: its Flux Kustomization applies changes of every type alike",
-        "`gitops-windows split --all` divides it or says why not; then `gitops-windows migrate` hands it over",
+        "run `gitops-windows split --all`, which divides it or says why not\nrun `gitops-windows migrate`, which hands it over",
     ),
     (
         "parent",
@@ -223,7 +223,7 @@ const KINDS: [Kind; 41] = [
     (
         "needed",
         |line| is_idle(line) && line.needed_by.is_some(),
-        "no gate suspends an entry point, as a real-time dependant needs it. Every object has a window, and lands at once",
+        "no gate suspends an entry point, as an ungated dependant needs it. Every object has a window, and lands at once",
         "remove it from the `dependsOn` there\nor give every object there a window too\nor do what else `gitops-windows sync --dry-run` names",
     ),
     (
@@ -270,7 +270,7 @@ const KINDS: [Kind; 41] = [
         "remote",
         |line| is_unheld(line) && line.undivided == Some(Undivided::Remote),
         "an entry point builds on another repository. No split and no gate knows its objects, which land at once",
-        "copy it with `gitops-windows fetch-bases`; then `gitops-windows split --all` divides it",
+        "copy it with `gitops-windows fetch-bases`\nrun `gitops-windows split --all`, which divides it",
     ),
     (
         "not-handed-over",
@@ -291,13 +291,14 @@ const KINDS: [Kind; 41] = [
         "run `gitops-windows sync --extend`\nmerge its files",
     ),
     (
+        "frozen-for-ever",
+        |line| line.never_opens() && line.is_frozen_for_ever(),
+        "a freeze without an end keeps the windows closed",
+        "run `gitops-windows freeze list`, which names it\nrun `gitops-windows freeze remove` with that name",
+    ),
+    (
         "never-opens",
-        |line| {
-            line.gate == GateState::Closes
-                && line.ended.is_none()
-                && !line.is_open()
-                && line.times.is_some_and(|times| times.next_open.is_none())
-        },
+        |line| line.never_opens() && !line.is_frozen_for_ever(),
         "the windows do not open again within five years, or before their table ends",
         "end a freeze that lasts\nor move the end of the table\nor let a CronJob run that opens\nor mend the windows",
     ),
@@ -382,7 +383,7 @@ fn depending(message: &str, lines: &[&Line]) -> String {
         1 => (String::new(), "depends"),
         several => (format!(" (and {} more)", several - 1), "depend"),
     };
-    message.replacen(DEPENDANT, &format!("real-time {}{others} {depend} on it", clean(first)), 1)
+    message.replacen(DEPENDANT, &format!("ungated {}{others} {depend} on it", clean(first)), 1)
 }
 
 /// Puts the name of the first of some entry points into a message that speaks of them, and how many others there are.

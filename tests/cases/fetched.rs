@@ -164,7 +164,7 @@ fn a_list_that_is_left_out_is_built_as_flux_lists_the_folder() {
     let source = "deploy/clusters/prod/source.yaml";
     scratch.replace(source, "!/deploy", "!/deploy\\n/deploy/shop/kustomization.yaml").commit();
     // Both services, of which the list names one.
-    let verified = scratch.expect(0, &["verify"]).stdout;
+    let verified = scratch.expect(0, &["verify", "--verbose"]).stdout;
     assert!(verified.contains("deploy/shop (prod): not split, 2 objects"), "{verified}");
     let told = scratch.expect(1, &["check"]).stdout;
     let codes: Vec<&str> = told.lines().filter(|line| line.contains("[GW")).collect();

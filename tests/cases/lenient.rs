@@ -33,10 +33,10 @@ fn a_field_that_kustomize_does_not_know_is_divided_with_the_rest() {
     edge
       apps/edge  Flux Kustomization apps  apps web, api
     Nothing waits yet.
+    Without a split: remove type `rt` and its rules, and `gitops-windows sync` gates whole Flux Kustomizations.
     After `gitops-windows split --all` and `gitops-windows migrate`, 1 Flux Kustomization waits for its window.
     ");
     insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
-    apps/edge (edge): not split, 4 objects
     Nothing is split, so nothing can differ.
     ");
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
@@ -47,7 +47,6 @@ fn a_field_that_kustomize_does_not_know_is_divided_with_the_rest() {
     Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
     ");
     insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
-    apps/edge (edge): equal, 4 objects
     All is well: 1 entry point is equal.
     ");
     assert_eq!(scratch.text("apps/edge/kustomization.yaml"), UNKNOWN);
@@ -68,7 +67,6 @@ fn a_field_that_kustomize_does_not_know_is_divided_with_the_rest() {
     Nothing to change.
     ");
     insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
-    apps/edge (edge): equal, 4 objects
     All is well: 1 entry point is equal.
     ");
     assert_eq!(notes(&scratch), ["GW069", "GW069"]);

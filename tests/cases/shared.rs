@@ -17,6 +17,7 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
     dev, prod
       components/shop  Flux Kustomization shop
     Nothing waits yet.
+    Without a split: remove type `rt` and its rules, and `gitops-windows sync` gates whole Flux Kustomizations.
     After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 2 clusters wait for their windows.
     ");
     assert!(!scratch.text("windows.yaml").contains("enabled: false"));
@@ -42,7 +43,6 @@ Nothing to change.
     }
     assert_eq!(notes(&scratch), [""; 0]);
     insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
-    components/shop (dev, prod): equal, 2 objects
     All is well: 1 entry point is equal.
     ");
     insta::assert_snapshot!(scratch.expect(0, &["explain", "components/shop"]).stdout, @r"

@@ -35,7 +35,7 @@ fn a_cluster_that_lives_in_several_folders() {
     scratch.commit();
     assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
     scratch.expect(0, &["split", "--all", "--yes"]);
-    let run = scratch.expect(0, &["verify"]);
+    let run = scratch.expect(0, &["verify", "--verbose"]);
     let told = "platform/one (edge): equal, 2 objects\nsites/one (edge): equal, 2 objects\n";
     assert_eq!(run.stdout, format!("{told}All is well: 2 entry points are equal.\n"));
 }

@@ -72,7 +72,7 @@ fn windows_change_in_real_time(scratch: &Scratch, carrier: &str) {
     let patch = "clusters/edge/infra/reconciliation-windows/open-reconciliation-window-patch.yaml";
     let patch = scratch.text(patch);
     assert!(patch.contains("schedule: \"0 2 * * *\"") && patch.contains("suspend: false"), "{patch}");
-    assert!(scratch.expect(0, &["verify"]).stdout.contains("clusters/edge/infra (edge): equal"));
+    assert!(scratch.expect(0, &["verify", "--verbose"]).stdout.contains("clusters/edge/infra (edge): equal"));
 }
 
 #[test]

@@ -44,7 +44,12 @@ fn way(layout: &str) -> String {
     }
     tell(&["verify"], true);
     tell(&["check"], true);
-    tell(&["clusters"], true);
+    let end = tell(&["clusters"], true).stdout;
+    // All that D1's fleet repository applies is another repository's, so that it has no window, and no gate for nothing.
+    let is_gated = layout != "d1-fleet";
+    assert_eq!(end.contains("gated by "), is_gated, "{layout}: {end}");
+    let files = scratch.git(&["ls-files"]);
+    assert_eq!(files.contains("reconciliation-window"), is_gated, "{layout}: {files}");
     told
 }
 

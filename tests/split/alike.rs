@@ -104,7 +104,7 @@ fn when_says_that_no_split_divides_only_what_no_split_divides() {
     scratch.commit();
     scratch.take(&INIT);
     let told = scratch.expect(0, &["when", "apps"]).stdout;
-    assert!(told.contains("`gitops-windows split --all` divides it"), "{told}");
+    assert!(told.contains("`gitops-windows split --all`, which divides it"), "{told}");
     assert!(!told.contains("no split divides it"), "{told}");
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
     assert!(run.stderr.contains("  apps  split"), "{}", run.stderr);

@@ -185,7 +185,7 @@ fn a_side_may_become_empty() {
         scratch
             .write(RT, format!("apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n{rest}"));
         scratch.write(RW, scratch.text(RW).replace("  - web\n", "")).commit();
-        let told = scratch.expect(0, &["verify"]).stdout;
+        let told = scratch.expect(0, &["verify", "--verbose"]).stdout;
         assert!(told.starts_with("clusters/edge-01/apps (edge-01): equal, 2 objects\n"), "{told}");
         for command in [&["sync"][..], &["migrate"]] {
             let run = scratch.expect(0, command);

@@ -164,3 +164,16 @@ fn a_table_that_has_ended_says_so() {
     let last = said(&repository, "2026-11-15T12:00:00Z");
     assert!(last.contains("never: the table ends on"), "{last}");
 }
+
+#[test]
+fn a_freeze_without_an_end_is_named_where_nothing_opens() {
+    let stop = "freezes:\n  stop: { timeZone: UTC, from: 2026-11-10, to: 2199-12-31, reason: INC-10 }\n";
+    let repository = Repository::uncommitted_fleet();
+    repository.write("windows.yaml", &tabled(stop));
+    repository.write_tables();
+    repository.commit("2026-01-05T12:00:00Z");
+    let told = repository.stdout(&["when", "--cluster", "edge-01"]);
+    let note =
+        "edge-01: a freeze without an end keeps the windows closed.\n  → 1. run `gitops-windows freeze list`";
+    assert!(told.contains(note) && !told.contains("do not open again"), "{told}");
+}

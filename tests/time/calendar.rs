@@ -337,6 +337,19 @@ fn a_range_may_end_at_a_day() {
     };
     assert_eq!(of(&["--from", "2026-11-23", "--until", "2026-11-29"]), repository.stdout(&WEEK));
     assert_eq!(of(&["--from", "today", "--until", "tomorrow"]), of(&["--days", "2"]));
+    // A day is one of the windows' zone, as with `when`; the days that are shown are those of the machine.
+    let berlin = SPEC.split_inclusive('\n').filter(|line| !line.contains("edge-02")).collect::<String>();
+    let berlin = Repository::new(&[("windows.yaml", &berlin)]);
+    let of = |arguments: &[&str]| {
+        let mut command = super::program();
+        command.env("TZ", "Asia/Tokyo").args(["calendar", "--now", super::NOW]).args(arguments);
+        String::from_utf8(command.current_dir(berlin.path()).output().unwrap().stdout).unwrap()
+    };
+    let day = of(&["--from", "2026-11-23", "--until", "2026-11-23"]);
+    assert!(day.starts_with("Mon 2026-11-23 08:00 – Tue 2026-11-24 08:00, Asia/Tokyo\n"), "{day}");
+    let tonight = of(&["--from", "tonight", "--days", "1", "--format", "json"]);
+    assert!(tonight.contains("\"from\": \"2026-11-21T21:00:00Z\""), "{tonight}");
+    assert!(of(&["--days", "1"]).starts_with("Sat 2026-11-21 00:00 – "), "{}", of(&["--days", "1"]));
     let (code, told) = repository.failure(&["calendar", "--until", "2026-11-20"]);
     assert!(code == 2 && told.contains("not after the first one"), "{told}");
 }

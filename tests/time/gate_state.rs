@@ -34,7 +34,7 @@ fn what_is_handed_over_and_not_finished_is_told_to_go_on() {
         text.contains("edge-01: entry point clusters/edge-01/apps is handed over but not finished"),
         "{text}"
     );
-    assert!(text.contains("`gitops-windows migrate` finishes it") && !text.contains("sync"), "{text}");
+    assert!(text.contains("`gitops-windows migrate`, which finishes it") && !text.contains("sync"), "{text}");
 }
 
 /// The list of a gate whose jobs are suspended.

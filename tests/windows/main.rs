@@ -57,6 +57,7 @@ fn the_schema_is_printed_and_is_one() {
 fn a_service_reads_what_there_is() {
     let scratch = sample();
     let list = answer(&scratch.expect(0, &["windows", "list"]).stdout);
+    assert_eq!(list, answer(&scratch.expect(0, &["windows", "list", "--format", "json"]).stdout));
     assert_eq!(list["version"], 1);
     assert_eq!(list["revision"], revision(scratch.text("windows.yaml").as_bytes()).as_str());
     assert_eq!(list["windows"][0]["open"], "0 22 * * SAT");

@@ -3,7 +3,7 @@
 use crate::check::code::NESTED_KUSTOMIZATION;
 use crate::check::subject::Subject;
 use crate::delivery::Role;
-use crate::delivery::{Applied, Delivery};
+use crate::delivery::{Applied, Cause, ClusterKey, Delivery, foreign};
 use crate::diagnostic::Diagnostic;
 use crate::repo::flux::GROUP;
 use crate::spec::ChangeType;
@@ -40,7 +40,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
                         "Flux Kustomization {name} lands at once. Only its manifest waits for {held}, and no gate suspends it"
                     ))
                     .at(subject.sources.place(inner, &["metadata", "name"]))
-                    .help("let the gate suspend it too, or give it a type that lands at once");
+                    .help(remedy(subject, cluster, inner));
                 if let Some(flux) = subject.flux(delivery) {
                     finding = finding.related(format!("{} applies it", delivery.name), flux.place("path"));
                 }
@@ -51,6 +51,21 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         }
     }
     findings
+}
+
+/// Says what makes an inner Flux Kustomization wait, or lets its manifest land at once too.
+fn remedy(subject: &Subject<'_>, cluster: &ClusterKey, inner: &Applied) -> &'static str {
+    if subject.spec.is_none() {
+        return "name it in the command of both CronJobs, and in their Role";
+    }
+    let (namespace, name) = (&inner.live.namespace, &inner.live.name);
+    let own = subject.model.delivered.named(&cluster.name).into_iter().flat_map(|own| &own.kustomizations);
+    let mut own = own.filter(|one| one.namespace() == *namespace && one.name() == *name);
+    // The types of what another repository holds are not known, so no gate of this one is made for it.
+    if own.any(|one| foreign(one).is_some_and(|(cause, _)| cause == Cause::Source)) {
+        return "give it a type that lands at once under `rules`\nor move its files into this repository, where a gate can suspend it";
+    }
+    "run `gitops-windows split --all` and `gitops-windows sync`: they gate it, or say why not\nor give it a type that lands at once under `rules`"
 }
 
 /// The API group of Flux Operator.

@@ -97,7 +97,7 @@ fn kept_out(subject: &Subject<'_>, job: &GateJob) -> Vec<Diagnostic> {
     let folder = subject.spec.and_then(|spec| spec.gate_folder(&job.cluster.name).ok());
     // The gate as a whole stays: it says too what else it goes on holding.
     let remedy = match folder.is_some_and(|folder| subject.model.graph.has(&folder)) {
-        true => "take it out of the command of each CronJob, then run `gitops-windows sync`",
+        true => "remove it from the command of each CronJob\nrun `gitops-windows sync`",
         false => "take it out of the command",
     };
     let told = |(above, (place, names)): (&str, (Place, BTreeSet<&str>))| {

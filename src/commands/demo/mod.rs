@@ -21,6 +21,9 @@ use crate::repo::Repository;
 use player::Player;
 use story::{NEXT, STEPS};
 
+/// The name of the program where it is installed.
+const PROGRAM: &str = "gitops-windows";
+
 /// Arguments of `demo`.
 #[derive(Args, Debug)]
 pub struct Demo {
@@ -53,7 +56,21 @@ pub fn run(global: &Global, arguments: &Demo, output: &Output) -> Result<Exit, E
     player.tell("");
     player.tell(&format!("The folder is yours to play with: cd {folder}"));
     NEXT.iter().for_each(|(command, told)| player.tell(&format!("  {command:<54} {told}")));
+    // Only people type these commands, and the place of the program is another one on each machine.
+    if let Some(folder) = off_path().filter(|_| output.can_ask()) {
+        player.tell("");
+        player.tell("gitops-windows is not on PATH yet. For this terminal:");
+        player.tell(&format!("  export PATH=\"{}:$PATH\"", folder.display()));
+    }
     Ok(Exit::Clean)
+}
+
+/// Returns the folder of this program; `None` where PATH finds a program of its name, or it is not known.
+fn off_path() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let is_found = std::env::split_paths(&path).any(|folder| folder.join(PROGRAM).is_file());
+    program.parent().map(Path::to_path_buf).filter(|_| !is_found)
 }
 
 /// Makes the folder to play in, with its repository.

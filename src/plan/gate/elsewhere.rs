@@ -52,7 +52,7 @@ pub fn kept(input: &Input<'_>, cluster: &str, standing: &Standing<'_>) -> (Kept,
         Diagnostic::note(format!("the gate of cluster {cluster} goes on holding {names}: {other}"))
             .at(place)
             .help(format!(
-                "to let {them} land at once, take {them} out of the command of each CronJob, then run `gitops-windows sync`"
+                "to let {them} land at once, remove {them} from the command of each CronJob\nrun `gitops-windows sync`"
             ))
     };
     (kept, groups.into_iter().map(told).collect())

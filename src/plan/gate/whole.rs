@@ -237,11 +237,10 @@ impl Whole {
                 let side = sides.get(path).map(|(_, position)| input.spec.types[*position].is_real_time());
                 side.unwrap_or_else(|| self.is_real_time(path))
             });
-            let word = if is_real_time { "real-time " } else { "" };
-            let waits = if is_real_time { "" } else { ", which waits for no window" };
+            let word = if is_real_time { "real-time" } else { "ungated" };
             self.left.push(
                 Diagnostic::warning(format!(
-                    "no gate suspends Flux Kustomization {needed} of cluster {cluster}, as {word}{dependant} depends on it{waits}. Its changes land at once, although all of its objects have a window"
+                    "no gate suspends Flux Kustomization {needed} of cluster {cluster}: {word} {dependant} depends on it. Its changes land at once, although all of its objects have a window"
                 ))
                 .at(place)
                 .help(format!("remove {needed} from its `dependsOn`\nor give all of its objects a window too{or_hold}")),

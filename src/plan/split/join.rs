@@ -60,7 +60,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
             Ok(None) => {}
             Err(reason) => outcomes.push(EntryOutcome::of(entry).refused(Problem::new(
                 reason,
-                "take that edit over by hand, or take it back, then join again",
+                "repeat that edit by hand where it belongs, or take it back\njoin again",
             ))),
         }
     }

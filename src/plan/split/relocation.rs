@@ -325,9 +325,7 @@ fn told(input: &Input<'_>, all: &Sides, whole: &RepoPath, found: &[Misplaced]) -
         newcomer.help()
     } else if !is_live {
         let what = if is_whole { "--all" } else { "app NAME" };
-        format!(
-            "before the hand-over nothing is deleted by it: `gitops-windows join {what}`, then split again"
-        )
+        format!("run `gitops-windows join {what}`, which deletes nothing before the hand-over\nsplit again")
     } else {
         let is_real_time = |position: usize| input.spec.types[position].is_real_time();
         let first = if found.iter().all(|one| is_real_time(one.rule)) && !holds_source(input, cluster) {
