@@ -261,7 +261,7 @@ fn targets_of(
     // What never gets a side holds the place of a gate where nothing else does.
     let (mut staying, mut places) = (BTreeSet::new(), BTreeSet::new());
     let may_come = entries.keys().any(|path| !whole.stays(path));
-    let mut is_needed = false;
+    let mut needed = BTreeSet::new();
     for (path, target) in &entries {
         let name = input.spec.layout.kustomization_of(&target.name, type_name);
         let place = is_object_name(&name).then(|| GateTarget { name: name.clone(), ..target.clone() });
@@ -304,9 +304,9 @@ fn targets_of(
             standing.insert(target.clone());
             continue;
         }
-        // Something that does not wait needs it, and nothing divides it: a new gate for it would name what never comes.
-        if all_jobs.is_empty() && whole.is_free(path) && !whole.is_real_time(path) {
-            is_needed = true;
+        // Something that does not wait needs it, and nothing divides it: its side never comes.
+        if whole.is_free(path) && !whole.is_real_time(path) {
+            needed.extend(place);
             continue;
         }
         if may_come && whole.stays(path) {
@@ -319,7 +319,10 @@ fn targets_of(
     let (names, exist) = match (standing.is_empty(), planned.is_empty()) {
         (false, _) => (standing, true),
         (true, false) => (planned, !managed),
-        (true, true) if is_needed => (BTreeSet::new(), false),
+        // No gate is made for its sake; one that stands keeps the name, and is switched off.
+        (true, true) if !needed.is_empty() => {
+            (if all_jobs.is_empty() { BTreeSet::new() } else { needed }, false)
+        }
         (true, true) => (staying, false),
     };
     Ok(Held { names, exist, places })
