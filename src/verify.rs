@@ -23,7 +23,7 @@ use crate::repo::manifest::ObjectId;
 use crate::text::json_schema::{answers, list, nullable, number, object, one_of, text};
 use crate::text::words_of;
 use crate::verify::note::shown;
-use crate::verify::parts::{Appliers, Part, sides, views, wholes};
+use crate::verify::parts::{Appliers, Part, known, sides, views, wholes};
 
 pub use note::Note;
 pub use since::verify_since;
@@ -177,9 +177,7 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
 
 /// Checks the roots, which have no sides: one that does not build brings nothing new of all that it applies.
 fn broken_roots<'a>(input: &'a Input<'_>) -> impl Iterator<Item = Check> + 'a {
-    let entries = input.model.all_entries().iter();
-    let roots = entries.filter(|entry| entry.role == Role::Bootstrap && input.knows_cluster(entry));
-    roots.filter_map(|entry| {
+    known(input, Role::Bootstrap).filter_map(|entry| {
         let path = &entry.path;
         let found = views(input, path, &[]).into_iter().flat_map(|artifact| {
             rendered_whole(input, &input.model.delivered.files(input.snapshot, artifact), path, &[]).1
