@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::delivery::{EntryPoint, Input, Sides, builds, rebuilt};
+use crate::delivery::{EntryPoint, Input, Role, Sides, builds, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::gate::Carriers;
 use crate::plan::migrate::misplaced::misplaced_in;
@@ -23,7 +23,7 @@ use crate::repo::manifest::ObjectId;
 use crate::text::json_schema::{answers, list, nullable, number, object, one_of, text};
 use crate::text::words_of;
 use crate::verify::note::shown;
-use crate::verify::parts::{Appliers, Part, sides, views, wholes};
+use crate::verify::parts::{Appliers, Part, known, sides, views, wholes};
 
 pub use note::Note;
 pub use since::verify_since;
@@ -172,7 +172,30 @@ pub fn verify(input: &Input<'_>) -> Vec<Check> {
         let is_compared = !sides.is_empty();
         Check { cluster: clusters.named(), path, objects: count, is_compared, differences, notes: Vec::new() }
     };
-    wholes(input).into_iter().map(check).collect()
+    wholes(input).into_iter().map(check).chain(broken_roots(input)).collect()
+}
+
+/// Checks the roots, which have no sides: one that does not build brings nothing new of all that it applies.
+fn broken_roots<'a>(input: &'a Input<'_>) -> impl Iterator<Item = Check> + 'a {
+    known(input, Role::Bootstrap).filter_map(|entry| {
+        let path = &entry.path;
+        let found = views(input, path, &[]).into_iter().flat_map(|artifact| {
+            rendered_whole(input, &input.model.delivered.files(input.snapshot, artifact), path, &[]).1
+        });
+        let is_broken =
+            |(_, one): &(Option<ObjectId>, Difference)| matches!(one, Difference::Unbuildable(..));
+        let mut differences: Differences = found.filter(is_broken).collect();
+        differences.sort();
+        differences.dedup();
+        (!differences.is_empty()).then(|| Check {
+            cluster: entry.named_clusters(),
+            path: path.clone(),
+            objects: 0,
+            is_compared: false,
+            differences,
+            notes: Vec::new(),
+        })
+    })
 }
 
 /// Builds an entry point, or its sides where that no longer stands; with what does not build.

@@ -586,3 +586,19 @@ fn since_a_revision_the_file_moved_that_an_annotation_names() {
         .write("pieces/map.yaml", MAP);
     insta::assert_snapshot!(scratch.expect(0, &["verify", "--base", "HEAD"]).stdout);
 }
+
+/// What a root lists and can't be read keeps all that it applies from the cluster.
+#[test]
+fn a_root_that_does_not_build_is_told() {
+    let scratch = bootstrapped();
+    scratch
+        .write(
+            "clusters/c1/kustomization.yaml",
+            "resources: [flux-system/gotk-sync.yaml, apps.yaml, web.yaml]\n",
+        )
+        .write("clusters/c1/web.yaml", "<<<<<<< HEAD\nkind: ConfigMap\n=======\n")
+        .commit();
+    let told = scratch.expect(3, &["verify"]).stdout;
+    assert!(told.contains("clusters/c1 does not build"), "{told}");
+    assert!(!told.contains("All is well"), "{told}");
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::delivery::bringing::Carriers;
 use crate::delivery::naming;
-use crate::delivery::{ClusterFolders, EntryPoint, Model, Role, SourceId};
+use crate::delivery::{ClusterFolders, EntryPoint, LeftOut, Model, Role, SourceId};
 use crate::path::{RepoPath, below};
 use crate::render::Renderer;
 use crate::repo::flux::{artifact_path, each_written, holds_variable};
@@ -278,6 +278,12 @@ impl Model {
     pub fn fetched_source(&self, one: &FluxKustomization) -> SourceId {
         let id = SourceId::of(&one.effective["spec"], &one.namespace);
         self.delivered.named(&one.cluster).map_or_else(|| id.clone(), |own| own.fetched(&id))
+    }
+
+    /// Returns why [`fetched_source`](Model::fetched_source) leaves a file out; `None` where it is fetched, or nobody knows.
+    pub fn left_out_for(&self, one: &FluxKustomization, file: &RepoPath) -> Option<LeftOut> {
+        let source = self.reached(one)?.artifact.source();
+        self.delivered.ignored.get(&source)?.ignore.reason(file)
     }
 
     /// Returns where the artifact of [`fetched_source`](Model::fetched_source) begins.

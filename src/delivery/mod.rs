@@ -132,6 +132,7 @@ pub use sources::{Source, Sources};
 pub use stuck::Stuck;
 pub use typed::{Typed, TypedError};
 pub use unapplied::{Unapplied, unapplied};
+pub use undivided::OneType;
 pub(crate) use unlisted::is_taken;
 pub use unlisted::{Unlisted, unlisted};
 pub(crate) use unplaced::{OtherGroup, REACHES, UNMAPPED, UnmappedGroup};

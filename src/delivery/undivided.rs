@@ -7,19 +7,22 @@ use crate::text::some;
 /// How many clusters are named at most.
 const MOST: usize = 5;
 
-impl Input<'_> {
-    /// Says why an entry point of one type alone is left as it is.
-    pub fn undivided(&self, entry: &EntryPoint, change_type: usize) -> String {
-        let name = &self.spec.types[change_type].name.value;
-        let gated = self.held_whole(entry, change_type);
-        format!("all of its objects have type {name}{gated}")
-    }
+/// The type that all objects of an entry point have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OneType {
+    /// Its position among the types.
+    pub position: usize,
+    /// Whether Namespaces have another one.
+    pub but_namespaces: bool,
+}
 
-    /// Says why an entry point is left as it is of which all but Namespaces have one type.
-    pub fn unparted(&self, entry: &EntryPoint, change_type: usize) -> String {
-        let name = &self.spec.types[change_type].name.value;
-        let gated = self.held_whole(entry, change_type);
-        format!("all of its objects but Namespaces have type {name}{gated}")
+impl Input<'_> {
+    /// Says why an entry point of one type is left as it is.
+    pub fn undivided(&self, entry: &EntryPoint, one: OneType) -> String {
+        let name = &self.spec.types[one.position].name.value;
+        let but = if one.but_namespaces { " but Namespaces" } else { "" };
+        let gated = self.held_whole(entry, one.position);
+        format!("all of its objects{but} have type {name}{gated}")
     }
 
     fn held_whole(&self, entry: &EntryPoint, change_type: usize) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::delivery::EntryPoint;
+use crate::delivery::{EntryPoint, Input, OneType};
 use crate::path::RepoPath;
 use crate::plan::problem::{Nature, Problem};
 use crate::proof::Renames;
@@ -68,6 +68,8 @@ pub struct EntryOutcome {
     pub renamed: Renames,
     /// What else people are to know of it.
     pub notes: Vec<String>,
+    /// The type of all of its objects, where it is left undivided for that.
+    pub one_type: Option<OneType>,
 }
 
 impl EntryOutcome {
@@ -85,6 +87,7 @@ impl EntryOutcome {
             taken_over: Vec::new(),
             renamed: Renames::default(),
             notes: Vec::new(),
+            one_type: None,
         }
     }
 
@@ -131,6 +134,19 @@ impl EntryOutcome {
         self.way = Way::Untouched;
         self.reason = reason.into();
         self
+    }
+
+    /// Makes it an entry point that is left as it is for want of a second type.
+    #[must_use]
+    pub fn undivided(self, input: &Input<'_>, entry: &EntryPoint, one: OneType) -> EntryOutcome {
+        EntryOutcome { one_type: Some(one), ..self.untouched(input.undivided(entry, one)) }
+    }
+
+    /// Says of one that is left so what holds it back in `next`.
+    pub fn held_in(&mut self, next: &Input<'_>) {
+        if let Some((one, entry)) = self.one_type.zip(next.model.entry(&self.before)) {
+            self.reason = next.undivided(entry, one);
+        }
     }
 
     /// Returns the lines that tell people of it, below its cluster, with each app by itself if `all` are wanted.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Artifact, Input, Role};
+use crate::delivery::{Artifact, EntryPoint, Input, Role};
 use crate::path::RepoPath;
 
 /// A folder that a cluster applies, with the name of its type where it is a side.
@@ -23,12 +23,17 @@ impl Appliers {
     }
 }
 
+/// Returns the entry points of a role in clusters that the spec knows.
+pub(super) fn known<'a>(input: &'a Input<'_>, role: Role) -> impl Iterator<Item = &'a EntryPoint> {
+    let all = input.model.all_entries().iter();
+    all.filter(move |entry| entry.role == role && input.knows_cluster(entry))
+}
+
 /// Gives the entry points with their clusters; a side counts as the entry point that it belongs to.
 pub(super) fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, Appliers> {
     let sides = input.sides();
-    let entries = input.model.all_entries().iter().filter(|entry| entry.role == Role::Apps);
     let mut found: BTreeMap<RepoPath, Appliers> = BTreeMap::new();
-    for entry in entries.filter(|entry| input.knows_cluster(entry)) {
+    for entry in known(input, Role::Apps) {
         let whole = sides.get(&entry.path).map_or(&entry.path, |(whole, _)| whole);
         let new = || Appliers { first: entry.cluster.clone(), all: BTreeSet::new() };
         let one = found.entry(whole.clone()).or_insert_with(new);

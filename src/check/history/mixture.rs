@@ -37,6 +37,8 @@ pub(super) struct Item<'s> {
     new: Option<Held<'s>>,
     /// Whether it leaves Git and the cluster keeps it.
     stays: bool,
+    /// Whether it leaves Git and goes when what applied it lands, which goes on.
+    goes: bool,
 }
 
 impl<'s> Item<'s> {
@@ -47,6 +49,11 @@ impl<'s> Item<'s> {
             (Some(old), None) if !self.stays && old.rank <= rank => None,
             (old, _) => old,
         }
+    }
+
+    /// What there is of it until it lands or goes; `None` where that needs nothing any more.
+    fn last(&self) -> Option<Held<'s>> {
+        self.new.or(self.old.filter(|_| self.goes))
     }
 
     fn ranks(&self) -> impl Iterator<Item = usize> {
@@ -114,8 +121,10 @@ impl<'s> Change<'s> {
             let stays = old.is_some_and(|(from, was)| {
                 is_kept(was.value()) || self.fate(from).is_some_and(|fate| fate != Fate::Deletes)
             });
+            // One that is itself deleted deletes its objects with it, or none.
+            let goes = new.is_none() && !stays && old.is_some_and(|(from, _)| self.now(from).is_some());
             let held = |(delivery, applied)| self.held(jobs, delivery, applied);
-            Item { old: old.map(held), new: new.map(held), stays }
+            Item { old: old.map(held), new: new.map(held), stays, goes }
         };
         ids.into_iter().map(item).collect()
     }
@@ -148,8 +157,7 @@ impl<'s> Change<'s> {
         for rank in ranks {
             let mixed = Moment::new(&items, |item| item.at(rank));
             for (item, user) in &mixed.present {
-                // What goes itself needs nothing any more.
-                let Some(now) = item.new else { continue };
+                let Some(now) = item.last() else { continue };
                 let is_new = now.rank <= rank;
                 if is_new && !item.is_changed() {
                     continue;
@@ -167,9 +175,10 @@ impl<'s> Change<'s> {
                     let found = match is_new {
                         true => after.meeting(&user.id, &need).and_then(|by| self.comes(now, &need, by)),
                         false => {
-                            let asks_on = needs(now.applied.value()).contains(&need)
+                            let asks_on = item.new.is_some()
+                                && needs(now.applied.value()).contains(&need)
                                 && after.meeting(&user.id, &need).is_none();
-                            before.meeting(&user.id, &need).and_then(|by| self.goes(now, &need, by, asks_on))
+                            before.meeting(&user.id, &need).and_then(|by| self.goes(item, &need, by, asks_on))
                         }
                     };
                     if let Some(found) = found {
@@ -232,12 +241,14 @@ impl<'s> Change<'s> {
     /// Says that what an object needs goes before the object changes.
     fn goes(
         &self,
-        now: Held<'s>,
+        user: &Item<'s>,
         need: &Need,
         (by, was): (&Item<'s>, Held<'s>),
         asks_on: bool,
     ) -> Option<Told> {
+        let now = user.last()?;
         let held = now.window()?;
+        let sources = if user.new.is_some() { &self.step.after.sources } else { &self.step.before.sources };
         let goes = by.new.unwrap_or(was);
         let (now, from) = (now.applied, goes.window());
         let id = &now.live;
@@ -253,7 +264,7 @@ impl<'s> Change<'s> {
         };
         let finding: Diagnostic = REMOVED_TOO_EARLY
             .finding(format!("{goes}, and {consequence}"))
-            .at(self.step.after.sources.place(now, need.path()))
+            .at(sources.place(now, need.path()))
             .related("it was here before", self.old_place(was))
             .help(match asks_on {
                 true => "keep it, or take the reference to it out too, one window earlier",

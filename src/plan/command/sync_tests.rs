@@ -138,3 +138,50 @@ fn a_gate_goes_from_a_root_that_nothing_in_git_applies() {
     let option = SyncOptions { allow_deletion: true, ..SyncOptions::default() };
     insta::assert_snapshot!(shown(&synced(&files, &rooted), &gone, option));
 }
+
+/// Each cluster reads its apps from a source that fetches nothing else.
+fn narrow() -> Snapshot {
+    let mut files = files(LIST);
+    for cluster in ["one", "two"] {
+        let path = RepoPath::parse(&format!("clusters/{cluster}/apps.yaml")).unwrap();
+        let text =
+            files.file(&path).unwrap().text().unwrap().replace("    name: flux-system", "    name: apps");
+        let source = "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: apps, namespace: \
+                      flux-system }\nspec: { interval: 1m, url: 'https://example.org/fleet', ref: { branch: main }, ignore: \
+                      \"/*\\n!/apps\\n\" }\n";
+        files.insert(path, File::new(format!("{text}{source}").into_bytes()));
+    }
+    files
+}
+
+#[test]
+fn a_gate_is_read_from_a_source_that_fetches_it() {
+    let gate = RepoPath::parse("clusters/one/reconciliation-windows.yaml").unwrap();
+    let synced = synced(&narrow(), SPEC);
+    let right = synced.file(&gate).unwrap().text().unwrap().to_owned();
+    assert!(right.ends_with("    kind: GitRepository\n    name: flux-system\n"), "{right}");
+}
+
+#[test]
+fn a_gate_that_no_source_fetches_is_refused() {
+    let mut files = narrow();
+    for cluster in ["one", "two"] {
+        files.insert(
+            RepoPath::parse(&format!("clusters/{cluster}/gotk-sync.yaml")).unwrap(),
+            File::new(&b""[..]),
+        );
+    }
+    let rooted =
+        SPEC.replace("one: {}, two: {}", "one: { roots: [clusters/one], paths: [clusters/one, apps/one] }");
+    insta::assert_snapshot!(shown(&files, &rooted, SyncOptions::default()), @r"
+    error: GitRepository apps does not fetch clusters/one/infra/reconciliation-windows/kustomization.yaml of the gate: `/*` in `spec.ignore` of its source leaves it out. No other source in Git does
+      --> clusters/one/apps.yaml:11:5
+       |
+    11 |     kind: GitRepository
+       |     ^^^^^^^^^^^^^^^^^^^
+       |
+       = help: commit what `flux bootstrap` wrote, so that its source is known
+               or add `!/clusters/one/infra/reconciliation-windows` below `/*` in `spec.ignore`, or remove that line
+               or name folders that Flux fetches under `layout`
+    ");
+}

@@ -20,6 +20,7 @@ mod loss;
 mod mixed;
 mod needed;
 mod own;
+mod own_source;
 mod point;
 mod renamed;
 mod stranded;

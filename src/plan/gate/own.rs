@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::delivery::{EntryPoint, Input, Role, SourceId, request};
+use crate::delivery::{EntryPoint, Input, Role, request};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{ClusterGate, join};
@@ -14,6 +14,7 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, ownership_for, with_header};
 use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
 use crate::plan::gate::files::{Leftover, conflict, unmerged};
+use crate::plan::gate::own_source::{GateLists, live_source};
 use crate::render::Request;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, flux};
@@ -85,7 +86,7 @@ pub fn ensure(
 /// Where it may stand.
 struct Spot<'a> {
     folder: RepoPath,
-    /// The Flux Kustomization whose namespace and source it gets.
+    /// The Flux Kustomization whose namespace it gets, and whose source where that fetches the gate.
     sibling: &'a FluxKustomization,
 }
 
@@ -143,9 +144,10 @@ fn write(
 ) -> Result<String, Error> {
     let Spot { folder, sibling } = spot;
     let path = join(folder, &format!("{NAME}.yaml"))?;
-    let source = live_source(input, sibling);
-    let gate = format!("./{}", spelt(input, cluster, sibling)?);
-    let text = text(input, templates, input.namespace(sibling), &gate, &source)?;
+    let reader = GateLists::of(input, builder, cluster)?.reader(input, sibling)?;
+    let namespace = input.namespace(sibling);
+    let gate = format!("./{}", spelt(input, cluster, reader)?);
+    let text = text(input, templates, namespace, &gate, &live_source(input, reader, namespace))?;
     if input.snapshot.file(&path).is_none() && builder.now().file(&path).is_some() {
         return Err(Error::new(
             ErrorKind::Conflict,
@@ -280,21 +282,6 @@ fn spelt(input: &Input<'_>, cluster: &ClusterGate, flux: &FluxKustomization) -> 
             .at(flux.place("sourceRef"))
             .help("choose a folder in it for `gate` and `clusterGate` under `layout`"),
     ))
-}
-
-/// Returns the `sourceRef` of a Flux Kustomization, or that of what its held source follows: a gate that waits for itself
-/// could never be mended.
-fn live_source(input: &Input<'_>, flux: &FluxKustomization) -> Value {
-    let own = input.model.delivered.named(&flux.cluster);
-    let id = SourceId::of(&flux.effective["spec"], &flux.namespace);
-    let fetched = input.model.fetched_source(flux);
-    let live = own.map_or(fetched.clone(), |own| own.live_of(&fetched));
-    let mut source = flux.spec("sourceRef").clone();
-    if live != id {
-        let namespace = Some(live.namespace).filter(|namespace| *namespace != flux.namespace);
-        source = json!({ "kind": live.kind, "name": live.name, "namespace": namespace });
-    }
-    source
 }
 
 /// Gives the source of a Flux Kustomization: without a namespace, it is that of its own.

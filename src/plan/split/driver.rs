@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Input, Role, World, parent, partial};
+use crate::delivery::{Input, Model, Role, World, parent, partial};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::gate::{self, Lone};
@@ -23,7 +23,7 @@ use crate::plan::split::draft::{Draft, Known};
 use crate::plan::split::run::{Live, Run};
 use crate::plan::split::unmet::Unmet;
 use crate::plan::split::{Selection, ahead, layout, promise};
-use crate::plan::{EntryOutcome, Plan, for_people, migrate, refuse_unfetched};
+use crate::plan::{EntryOutcome, Plan, Report, for_people, migrate, refuse_unfetched};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::render::Request;
 use crate::repo::listing::listing;
@@ -69,8 +69,34 @@ pub fn split(
             continue;
         }
         refuse_unfetched(original.model, &draft.plan.changes, for_people(original.spec))?;
+        as_after(original, &mut draft.plan)?;
         return Ok(draft.plan);
     }
+}
+
+/// Returns what is read of the files after a plan.
+fn read_after(original: &Input<'_>, after: &Snapshot) -> Model {
+    original.again(after)
+}
+
+/// Says what holds entry points back once a plan is written, and what loses its window by it.
+///
+/// # Errors
+///
+/// When the layout gives no folder.
+fn as_after(original: &Input<'_>, plan: &mut Plan) -> Result<(), Error> {
+    if plan.changes.is_empty() {
+        return Ok(());
+    }
+    let after = plan.changes.apply(original.snapshot);
+    let model = read_after(original, &after);
+    let next = Input { snapshot: &after, model: &model, ..*original };
+    if let Report::EntryPoints(outcomes) = &mut plan.report {
+        outcomes.iter_mut().for_each(|outcome| outcome.held_in(&next));
+    }
+    plan.remarks.extend(gate::opened(original, &next)?);
+    plan.commands.extend(gate::released(original, &next)?);
+    Ok(())
 }
 
 impl Run<'_> {
@@ -150,7 +176,7 @@ impl Run<'_> {
         if divided.is_empty() {
             return BTreeMap::new();
         }
-        let model = self.original.again(after);
+        let model = read_after(self.original, after);
         let sides = draft.plan.report.entries().iter().filter(later);
         let of = |(_, side): &(String, RepoPath)| side.clone();
         let sides = sides.map(|one| (one.before.clone(), one.after.iter().map(of).collect())).collect();

@@ -1,7 +1,7 @@
 //! Splits one entry point.
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Child, Input, Typed, children, parent};
+use crate::delivery::{Child, Input, OneType, Typed, children, parent};
 use crate::diagnostic::{Place, steps};
 use crate::plan::BACK;
 use crate::plan::edit::{Builder, parts};
@@ -77,7 +77,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             return Ok((outcome.untouched(reason), None));
         }
         if let Some(rest) = self.lone.and_then(|lone| lone.rest(&self.entry.path)) {
-            return Ok((outcome.untouched(self.input.unparted(self.entry, rest)), None));
+            let one = OneType { position: rest, but_namespaces: true };
+            return Ok((outcome.undivided(self.input, self.entry, one), None));
         }
         let foreign = self.kustomization.uniting_key().map(str::to_owned);
         let entry_level = foreign.is_some() || (whole && !loose.is_empty());
@@ -200,7 +201,8 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
             && done.is_empty()
             && loose.is_empty()
         {
-            return Ok(outcome.untouched(self.input.undivided(self.entry, only)));
+            let one = OneType { position: only, but_namespaces: false };
+            return Ok(outcome.undivided(self.input, self.entry, one));
         }
         let others: Vec<Child> = rest.iter().chain(done).cloned().collect();
         for position in &present {

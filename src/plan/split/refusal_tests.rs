@@ -224,6 +224,37 @@ fn a_folder_that_waits_in_some_clusters_only_is_told_with_the_others() {
     ");
 }
 
+/// What something real-time depends on has no gate: once a side is real-time, what that waits for loses its own.
+#[test]
+fn what_loses_its_gate_by_a_split_is_told_as_it_is_afterwards() {
+    let shared = APPS.replace("name: apps", "name: shared").replace("apps/one", "shared");
+    let apps = format!("{APPS}  dependsOn: [{{ name: shared }}]\n---\n{shared}");
+    let files = files(&[
+        ("clusters/one/apps.yaml", apps.as_str()),
+        ("shared/kustomization.yaml", "resources: [service.yaml]\n"),
+        (
+            "shared/service.yaml",
+            "apiVersion: v1\nkind: Service\nmetadata: { name: shared, namespace: shop }\n",
+        ),
+    ]);
+    let gated = of_spec(&SPEC.replace("{ kind: ConfigMap, type: rt }, ", ""), files, |input, templates| {
+        sync(input, templates, SyncOptions::default()).unwrap().changes.apply(input.snapshot)
+    });
+    let told = of(gated, |input, templates| {
+        let plan = split(input, None, templates, &Selection::All).unwrap();
+        let entries = plan.report.entries();
+        let told = entries.iter().find(|one| one.before.as_str() == "shared").map(|one| one.reason.clone());
+        let remarks = plan.remarks.iter().map(|one| one.message.clone());
+        let commands = plan.commands.iter().map(|one| one.words.join(" "));
+        told.into_iter().chain(remarks).chain(commands).collect::<Vec<_>>().join("\n")
+    });
+    insta::assert_snapshot!(told, @r"
+    all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    Flux Kustomization shared of cluster one waits for no window any more. From now on its object lands at once
+    flux resume kustomization shared --namespace flux-system
+    ");
+}
+
 #[test]
 fn a_name_that_is_no_app_is_told_alike_by_split_and_join() {
     let named = |name: &str| {

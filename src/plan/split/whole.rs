@@ -1,7 +1,7 @@
 //! Projections of a whole: an app, or an entry point whose content moves to a folder beside its sides.
 
 use crate::delivery::classify::{Classified, is_hashed};
-use crate::delivery::{Input, Typed, shared};
+use crate::delivery::{Input, OneType, Typed, shared};
 use crate::path::RepoPath;
 use crate::plan::edit::parts::{self, Parts};
 use crate::plan::edit::{Builder, generated};
@@ -56,7 +56,8 @@ impl EntrySplit<'_, '_> {
         let mut outcome = EntryOutcome::of(self.entry);
         let present = typed.present();
         if let [only] = present[..] {
-            return Ok(outcome.untouched(self.input.undivided(self.entry, only)));
+            let one = OneType { position: only, but_namespaces: false };
+            return Ok(outcome.undivided(self.input, self.entry, one));
         }
         let whole = shared(self.input.spec, &self.entry.path, &self.entry.cluster)
             .ok_or_else(|| Problem::layout("entryPoint", &self.entry.path))?;

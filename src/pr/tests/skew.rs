@@ -57,6 +57,26 @@ fn a_new_service_may_wait_for_its_pods() {
 }
 
 #[test]
+fn what_goes_at_its_opening_needs_until_then_what_goes_at_once() {
+    let gated = files();
+    let gone = [
+        ("apps/apps-rt/kustomization.yaml", "settings.yaml", ""),
+        ("apps/apps-rw/kustomization.yaml", "deployment.yaml", ""),
+    ];
+    insta::assert_snapshot!(skew(&gated, &with(&gated, &gone)).join("\n"), @"skew GW018 ConfigMap shop/settings is deleted at once, and Deployment shop/web refers to it until the window of CronJob `close` opens, so its pods can't be started anew until then (from 2026-11-23T12:00:00Z until 2026-11-28T21:00:00Z)");
+    // What the cluster keeps does not go at an opening, and what lands with it fits.
+    let kept = (
+        DEPLOYMENT,
+        "metadata: {",
+        "metadata: { annotations: { kustomize.toolkit.fluxcd.io/prune: disabled },",
+    );
+    let kept = with(&gated, &[kept]);
+    assert_eq!(skew(&kept, &with(&kept, &gone)), Vec::<String>::new());
+    let report = compared_at(OPEN, &gated, &with(&gated, &gone));
+    assert_eq!(told(&report, &[Topic::Skew]), Vec::<String>::new());
+}
+
+#[test]
 fn releases_need_their_values() {
     let release = |map: &str| {
         format!(
