@@ -80,7 +80,7 @@ impl<'m> Pair<'m> {
     }
 
     /// Returns it as it was where its objects of before are made.
-    pub(super) fn first(&self) -> &Option<Applier<'m>> {
+    pub fn first(&self) -> &Option<Applier<'m>> {
         if self.part == Part::Files { &self.after } else { &self.before }
     }
 

@@ -247,12 +247,30 @@ impl Clock<'_> {
         if is_kept(object) {
             return Landing::never("it is kept: its own settings keep Flux from deleting it");
         }
-        let Some(new) = &pair.after else { return lands.clone() };
-        if new.kustomization.is_some() && !prunes(&new.spec()["prune"]) {
-            let name = new.kustomization.map(Reached::name).unwrap_or_default();
-            return Landing::never(format!("it is kept: {name} prunes nothing"));
+        let Some((new, one)) = pair.after.as_ref().and_then(|new| Some((new, new.kustomization?))) else {
+            return lands.clone();
+        };
+        let old = pair.first().as_ref().filter(|old| old.kustomization.is_some()).unwrap_or(new);
+        let [had, has] = [old, new].map(|applier| prunes(&applier.spec()["prune"]));
+        // A root reconciles by the spec that it has, and applies its new one in that pass; what waits for a window has its new
+        // one before. Any other may reconcile before or after whoever applies it.
+        let is_root = one.is_root();
+        let is_race = !is_root && had != has && !lands.state.is_windowed();
+        let (deletes, name) = (if is_root { had } else { has || is_race }, one.name());
+        match (deletes, had == has) {
+            (false, true) => Landing::never(format!("it is kept: {name} prunes nothing")),
+            (false, false) if is_root => {
+                Landing::never(format!("it is kept: {name} prunes only from the next reconciliation on"))
+            }
+            (false, false) => Landing::never(format!("it is kept: {name} prunes nothing by then")),
+            (true, false) if is_race => {
+                lands.clone().besides(&format!("or not at all: `prune` of {name} changes in the same commit"))
+            }
+            (true, false) if is_root => {
+                lands.clone().besides(&format!("`prune: false` reaches {name} only as it deletes this"))
+            }
+            (true, _) => lands.clone(),
         }
-        lands.clone()
     }
 
     /// Says why what applies the root that brings a Flux Kustomization prunes nothing from now on.

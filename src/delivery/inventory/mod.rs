@@ -41,6 +41,8 @@ pub struct Inventory {
     pub path: Option<RepoPath>,
     /// `spec.prune`, as the build that applies it makes it where that is in Git.
     pub prune: bool,
+    /// Whether it builds its own file.
+    pub applies_itself: bool,
     /// `spec.deletionPolicy`, likewise; empty where it is not set, which means `MirrorPrune`.
     pub deletion_policy: String,
     /// Where it stands.
@@ -83,9 +85,10 @@ impl Inventory {
 
     /// Tells whether it may delete what it applies no more, now that it is `now`, or gone.
     ///
-    /// One that stays may reconcile before or after whoever applies it has given it another `prune`.
+    /// One that stays may reconcile before or after whoever applies it has given it another `prune`; one that applies itself
+    /// reconciles by what it has.
     pub(crate) fn deletes(&self, now: Option<&Inventory>) -> bool {
-        now.map_or_else(|| self.deletes_when_it_goes(), |now| self.prune || now.prune)
+        now.map_or_else(|| self.deletes_when_it_goes(), |now| self.prune || now.prune && !self.applies_itself)
     }
 
     /// Tells whether all of its objects go with it.
@@ -124,6 +127,7 @@ pub fn synced(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) -> Ve
         prune: prunes(&value["spec"]["prune"]),
         deletion_policy: text(&value["spec"]["deletionPolicy"]),
         place: Place::file(root.file.clone().unwrap_or_else(|| root.folder.clone())),
+        applies_itself: false,
         beyond: ["postBuild", "kubeConfig"].map(|field| value["spec"][field].clone()),
         objects: result.map_err(|error| error.message),
     };
@@ -177,6 +181,7 @@ pub fn inventories_from<'m>(
                 name: kustomization.name.clone(),
                 path: kustomization.path.clone(),
                 prune: prunes(kustomization.spec("prune")),
+                applies_itself: kustomization.applies_itself(),
                 deletion_policy: kustomization.spec("deletionPolicy").as_str().unwrap_or_default().to_owned(),
                 place: kustomization.place("prune"),
                 beyond: [kustomization.post_build.clone(), kustomization.spec("kubeConfig").clone()],

@@ -20,11 +20,15 @@ pub(super) fn immutable(line: &Line) -> Option<Finding> {
             "to keep the object, take `force` away and give the new one another name",
         )
     } else {
-        (
-            Topic::Immutable,
-            format!("which Kubernetes refuses: {name} fails"),
-            "give the object another name, or annotate it `kustomize.toolkit.fluxcd.io/force: enabled` to create it anew",
-        )
+        let help = match loss(id) {
+            Some(_) => {
+                "leave the field as it is, or give the new object another name and move what the old one holds"
+            }
+            None => {
+                "give the object another name, or annotate it `kustomize.toolkit.fluxcd.io/force: enabled` to create it anew"
+            }
+        };
+        (Topic::Immutable, format!("which Kubernetes refuses: {name} fails"), help)
     };
     Some(Finding {
         topic,

@@ -211,3 +211,40 @@ fn a_generator_that_copies_something_else() {
     let less = with(&base, &[("clusters/one/generator.yaml", "web/**", "web/a.yaml")]);
     insta::assert_snapshot!(words(&compared(&base, &less)));
 }
+
+/// What applies itself reconciles by the spec that it has; what another one applies may do so by either.
+#[test]
+fn prune_that_changes_with_the_removal() {
+    let sync = "clusters/one/flux-system/gotk-sync.yaml";
+    let root = flux("flux-system", "clusters/one", "");
+    let kept = root.replace("prune: true", "prune: false");
+    let more = flux("more", "more", "");
+    let base = |root: &str, more: &str| {
+        let list = "resources: [flux-system/gotk-sync.yaml, more.yaml, own.yaml]\n";
+        let edits = [
+            (sync, root),
+            ("clusters/one/kustomization.yaml", list),
+            ("clusters/one/more.yaml", more),
+            ("clusters/one/own.yaml", &map("own", "")),
+            ("more/kustomization.yaml", "resources: [a.yaml, b.yaml]\n"),
+            ("more/a.yaml", &map("a", "")),
+            ("more/b.yaml", &map("b", "")),
+        ];
+        let mut files = files();
+        files.extend(edits.map(|(path, text)| (path.into(), text.into())));
+        files
+    };
+    let gone = |root: &str, more: &str| {
+        let files = without(&without(&base(root, more), "clusters/one/own.yaml"), "more/b.yaml");
+        with(
+            &with(&files, &[("clusters/one/kustomization.yaml", ", own.yaml", "")]),
+            &[("more/kustomization.yaml", ", b.yaml", "")],
+        )
+    };
+    let unpruned = more.replace("prune: true", "prune: false");
+    let told = |before: [&str; 2], after: [&str; 2]| {
+        words(&compared(&base(before[0], before[1]), &gone(after[0], after[1])))
+    };
+    let all = [told([&root, &more], [&kept, &unpruned]), told([&kept, &unpruned], [&root, &more])];
+    insta::assert_snapshot!(all.join("\n---\n"));
+}
