@@ -20,11 +20,12 @@ pub(super) fn immutable(line: &Line) -> Option<Finding> {
             "to keep the object, take `force` away and give the new one another name",
         )
     } else {
-        let help = match loss(id) {
-            Some(_) => {
+        let is_volume = matches!(id.kind.as_str(), "PersistentVolumeClaim" | "PersistentVolume");
+        let help = match is_volume && id.group.is_empty() {
+            true => {
                 "leave the field as it is, or give the new object another name and move what the old one holds"
             }
-            None => {
+            false => {
                 "give the object another name, or annotate it `kustomize.toolkit.fluxcd.io/force: enabled` to create it anew"
             }
         };
