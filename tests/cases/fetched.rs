@@ -45,10 +45,15 @@ fn no_gate_is_written_where_flux_fetches_nothing() {
     scratch.replace("windows.yaml", "\"deploy/", "\"").commit();
     let run = scratch.expect(5, &["sync", "--yes"]);
     insta::assert_snapshot!(spoken(&run), @r"
-    error: clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml would reach no cluster: `/*` in `spec.ignore` of its source leaves it out
-     --> clusters/prod/infra/reconciliation-windows/close-reconciliation-window-patch.yaml
-     = help: add `!/clusters/prod/infra/reconciliation-windows` below `/*` in `spec.ignore`, or remove that line
-             or name folders that Flux fetches under `layout`
+    error: GitRepository flux-system does not fetch clusters/prod/infra/reconciliation-windows/kustomization.yaml of the gate: `/*` in `spec.ignore` of its source leaves it out. No other source in Git does
+     --> deploy/clusters/prod/shop.yaml:8:14
+      |
+    8 |   sourceRef: { kind: GitRepository, name: flux-system }
+      |              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: commit what `flux bootstrap` wrote, so that its source is known
+              or add `!/clusters/prod/infra/reconciliation-windows` below `/*` in `spec.ignore`, or remove that line
+              or name folders that Flux fetches under `layout`
     ");
 }
 

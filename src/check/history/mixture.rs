@@ -126,7 +126,18 @@ impl<'s> Change<'s> {
             let held = |(delivery, applied)| self.held(jobs, delivery, applied);
             Item { old: old.map(held), new: new.map(held), stays, goes }
         };
-        ids.into_iter().map(item).collect()
+        let mut found: Vec<Item<'s>> = ids.into_iter().map(item).collect();
+        let namespace = |item: &Item<'s>| {
+            let id = &item.old.filter(|_| item.new.is_none() && !item.stays)?.applied.live;
+            id.is_namespace().then_some(id.name.as_str())
+        };
+        let namespaces: BTreeSet<&str> = found.iter().filter_map(namespace).collect();
+        // What is in a Namespace that goes does not outlive that.
+        for item in &mut found {
+            item.goes &=
+                !item.old.is_some_and(|old| namespaces.contains(old.applied.live.namespace.as_str()));
+        }
+        found
     }
 
     /// Objects that lack what they need between two moments at which something lands, though the revision that they are
