@@ -66,7 +66,7 @@ fn what_was_divided_is_equal() {
     verified(&handed_over(), 0, &["--verbose"], &["clusters/edge-02/apps (edge-02): equal"]);
     // A result that is fine is one line.
     let told = divided().expect(0, &["verify"]).stdout;
-    insta::assert_snapshot!(told, @"All is well: 2 entry points are equal.");
+    insta::assert_snapshot!(told, @"All is well: 2 entry points are equal, 2 not split.");
 }
 
 #[test]

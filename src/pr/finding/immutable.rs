@@ -22,9 +22,7 @@ pub(super) fn immutable(line: &Line) -> Option<Finding> {
     } else {
         let is_volume = matches!(id.kind.as_str(), "PersistentVolumeClaim" | "PersistentVolume");
         let help = match is_volume && id.group.is_empty() {
-            true => {
-                "leave the field as it is, or give the new object another name and move what the old one holds"
-            }
+            true => "leave the field as it is\nor give the new object another name, and move the data",
             false => {
                 "give the object another name, or annotate it `kustomize.toolkit.fluxcd.io/force: enabled` to create it anew"
             }
