@@ -148,10 +148,15 @@ impl Output {
         }
     }
 
-    /// Prints JSON to stdout, on one line or several, with escapes in place of what would move the cursor, colour a terminal or
-    /// turn the direction of writing there.
-    pub fn json(&self, value: &Value, is_one_line: bool) {
-        self.result(json_text(value, is_one_line).as_bytes());
+    /// Prints JSON to stdout, with escapes in place of what would move the cursor, colour a terminal or turn the direction of
+    /// writing there.
+    pub fn json(&self, value: &Value) {
+        self.result(safe_json(&format!("{value:#}")).as_bytes());
+    }
+
+    /// As [`json`](Output::json), on one line.
+    pub fn json_line(&self, value: &Value) {
+        self.result(safe_json(&value.to_string()).as_bytes());
     }
 
     /// Returns what is to be said where a part of the results could not be printed.
@@ -261,8 +266,7 @@ impl Output {
 }
 
 /// Returns JSON as a terminal can show it: what is escaped means the same to a program.
-fn json_text(value: &Value, is_one_line: bool) -> String {
-    let text = if is_one_line { value.to_string() } else { format!("{value:#}") };
+fn safe_json(text: &str) -> String {
     let mut safe = String::with_capacity(text.len() + 1);
     for character in text.chars() {
         // Nothing outside of a string is more than ASCII.
@@ -296,8 +300,8 @@ mod tests {
     #[test]
     fn json_keeps_a_terminal_safe_and_means_the_same() {
         let value = json!({ "name\u{202e}": "a\u{1b}[31m\u{7f}\u{9b}b\u{e0001} ü\n" });
-        for is_one_line in [true, false] {
-            let text = json_text(&value, is_one_line);
+        for text in [value.to_string(), format!("{value:#}")] {
+            let text = safe_json(&text);
             assert!(text.contains(r"a\u001b[31m\u007f\u009bb\udb40\udc01 ü\n"), "{text}");
             assert!(text.contains(r"name\u202e"), "{text}");
             assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);

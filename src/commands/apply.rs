@@ -356,7 +356,7 @@ fn alike(entries: &[&EntryOutcome]) -> BTreeMap<Vec<String>, usize> {
 }
 
 fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
-    let json = |value: Value| output.json(&value, false);
+    let json = |value: Value| output.json(&value);
     match shown {
         Shown::Difference(Format::Unified) => output.result(unified(plan, output.color()).as_bytes()),
         Shown::Difference(Format::Patch) => output.result(&diff::patch(&plan.changes)),

@@ -151,7 +151,7 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
         CalendarFormat::Html => html(&calendar, &spec, now),
         CalendarFormat::Ics => ics(&calendar, revised(&workspace, &spec).unwrap_or(now)),
         CalendarFormat::Json => {
-            output.json(&json(&calendar), false);
+            output.json(&json(&calendar));
             return Ok(Exit::Clean);
         }
     };

@@ -151,11 +151,11 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
     match arguments.format {
         CheckFormat::Json => {
             let value = json(&findings, marks.as_deref());
-            output.json(&value, false);
+            output.json(&value);
         }
         CheckFormat::Sarif => {
             let value = sarif(&findings, marks.as_deref());
-            output.json(&value, false);
+            output.json(&value);
         }
         CheckFormat::Text if is_lost && new.is_empty() => {}
         CheckFormat::Text if new.is_empty() && !old.is_empty() => output.say("Nothing new."),
@@ -256,8 +256,8 @@ fn changes<'a>(
 
 fn show(findings: &[Diagnostic], format: CheckFormat, output: &Output) {
     match format {
-        CheckFormat::Json => output.json(&json(findings, None), false),
-        CheckFormat::Sarif => output.json(&sarif(findings, None), false),
+        CheckFormat::Json => output.json(&json(findings, None)),
+        CheckFormat::Sarif => output.json(&sarif(findings, None)),
         CheckFormat::Github => output.result(github(findings).as_bytes()),
         CheckFormat::Text if findings.is_empty() => output.say("Nothing to report."),
         CheckFormat::Text => {

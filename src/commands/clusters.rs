@@ -28,7 +28,7 @@ pub fn run(global: &Global, arguments: &Clusters, output: &Output) -> Result<Exi
     match arguments.format {
         TextFormat::Text => output.result(text(&model, spec.as_ref()).as_bytes()),
         TextFormat::Json => {
-            output.json(&json(&model, spec.as_ref()), false);
+            output.json(&json(&model, spec.as_ref()));
         }
     }
     Ok(Exit::Clean)

@@ -73,7 +73,7 @@ pub fn run(global: &Global, arguments: &Cron, output: &Output) -> Result<Exit, E
         let times = expression.moments(from, &zone).take(most);
         let times = times.map(|at| json!({ "utc": at.to_string(), "local": at.local(&zone).to_string() }));
         let answer = json!({ "version": 1, "times": times.collect::<Vec<_>>() });
-        output.json(&answer, false);
+        output.json(&answer);
         return Ok(Exit::Clean);
     }
     let mut last = None;

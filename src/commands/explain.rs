@@ -51,7 +51,7 @@ pub fn run(global: &Global, arguments: &Explain, output: &Output) -> Result<Exit
         Answer::Json => {
             let objects: Vec<Value> = explained.objects.iter().map(Explained::to_json).collect();
             let files: Vec<Value> = explained.files.iter().map(Read::to_json).collect();
-            output.json(&json!({ "objects": objects, "files": files }), false);
+            output.json(&json!({ "objects": objects, "files": files }));
         }
         Answer::Text => {
             let mut told = text(&explained);

@@ -46,7 +46,7 @@ pub fn run(global: &Global, arguments: &FluxCreate, output: &Output) -> Result<E
         Answer::Text => output.result(text(&commands).as_bytes()),
         Answer::Json => {
             let commands: Vec<Value> = commands.iter().map(Command::to_json).collect();
-            output.json(&json!({ "version": 1, "commands": commands }), false);
+            output.json(&json!({ "version": 1, "commands": commands }));
         }
     }
     if commands.is_empty() {

@@ -153,7 +153,7 @@ pub fn run(global: &Global, arguments: &Freeze, output: &Output) -> Result<Exit,
             match format {
                 TextFormat::Text => output.result(freezes_text(&spec, now).as_bytes()),
                 TextFormat::Json => {
-                    output.json(&freezes(&spec, file(&workspace).bytes(), now), false);
+                    output.json(&freezes(&spec, file(&workspace).bytes(), now));
                 }
             }
             Ok(Exit::Clean)

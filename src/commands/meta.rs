@@ -80,7 +80,7 @@ pub fn schema_of(command: &str) -> Option<Value> {
 /// Prints a JSON Schema.
 pub fn schema(arguments: &Schema, output: &Output) -> Result<Exit, Error> {
     let schema = arguments.what.schema();
-    output.json(&schema, false);
+    output.json(&schema);
     Ok(Exit::Clean)
 }
 

@@ -132,7 +132,7 @@ pub fn run(global: &Global, arguments: &Override, output: &Output) -> Result<Exi
             match format {
                 TextFormat::Text => output.result(overrides_text(&spec, now).as_bytes()),
                 TextFormat::Json => {
-                    output.json(&overrides(&spec, file(&workspace).bytes(), now), false);
+                    output.json(&overrides(&spec, file(&workspace).bytes(), now));
                 }
             }
             Ok(Exit::Clean)

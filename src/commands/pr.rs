@@ -186,7 +186,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
                 clock.calendar(&clusters, zone_of(&report), &report).filter(|_| !clusters.is_empty());
             output.result(html(&report, calendar.as_ref()).as_bytes());
         }
-        PrFormat::Json => output.json(&json(&report), false),
+        PrFormat::Json => output.json(&json(&report)),
         PrFormat::Github => output.result(annotations(&report, &before, &after).as_bytes()),
     }
     if let Some(target) = &target {

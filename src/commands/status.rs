@@ -69,7 +69,10 @@ pub fn run(global: &Global, arguments: &Status, output: &Output) -> Result<Exit,
                 }
                 output.result(text(&answer, look).as_bytes());
             }
-            TextFormat::Json => output.json(&json(&answer), is_watched),
+            TextFormat::Json => {
+                let print = if is_watched { Output::json_line } else { Output::json };
+                print(output, &json(&answer));
+            }
         }
         let Some(seconds) = arguments.watch else {
             return Ok(match () {

@@ -47,7 +47,7 @@ pub fn run(global: &Global, arguments: &Verify, output: &Output) -> Result<Exit,
     match arguments.format {
         Answer::Json => {
             let entries: Vec<Value> = checks.iter().map(Check::to_json).collect();
-            output.json(&json!({ "entryPoints": entries }), false);
+            output.json(&json!({ "entryPoints": entries }));
         }
         Answer::Text => output.result(text(&checks, output.verbose()).as_bytes()),
     }

@@ -59,7 +59,7 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let answer = answer.with_history(&model, &schedules, &history).with_types(&input);
     match arguments.format {
         TextFormat::Text => output.result(text(&answer, output.width(), output.verbose()).as_bytes()),
-        TextFormat::Json => output.json(&json(&answer), false),
+        TextFormat::Json => output.json(&json(&answer)),
     }
     Ok(Exit::Clean)
 }

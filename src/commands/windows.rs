@@ -162,7 +162,7 @@ pub fn run(global: &Global, arguments: &Windows, output: &Output) -> Result<Exit
 }
 
 fn print(output: &Output, value: &Value) -> Result<Exit, Error> {
-    output.json(value, false);
+    output.json(value);
     Ok(Exit::Clean)
 }
 
