@@ -105,15 +105,9 @@ impl View {
         let is_broken =
             |folder: &&RepoPath| graph.broken(folder).is_some() && below(&files, folder).next().is_some();
         let broken: BTreeSet<RepoPath> = graph.folders().filter(is_broken).cloned().collect();
-        let mut folders = &generating | &broken;
-        queue.extend(folders.iter().cloned());
-        while let Some(next) = queue.pop() {
-            for folder in graph.referrers(&next) {
-                if folders.insert(folder.clone()) {
-                    queue.push(folder.clone());
-                }
-            }
-        }
+        let own = &generating | &broken;
+        queue.extend(own.iter().cloned());
+        let folders = with_referrers(&graph, own, queue);
         let around = files.keys().chain(&folders).flat_map(RepoPath::ancestors).collect();
         View { snapshot, graph, files, folders, around, generating, names, unreadable: OnceLock::new() }
     }
@@ -144,13 +138,9 @@ impl View {
         let files = self.snapshot.entries().filter(|(path, _)| is_yaml(path));
         let no_yaml = files.filter(|(_, entry)| matches!(entry, Entry::File(file) if !file.is_yaml()));
         let broken = self.graph.folders().filter(|folder| self.graph.broken(folder).is_some());
-        let mut found: BTreeSet<RepoPath> = no_yaml.map(|(path, _)| path).chain(broken).cloned().collect();
-        let mut queue: Vec<RepoPath> = found.iter().cloned().collect();
-        while let Some(next) = queue.pop() {
-            let above = self.graph.referrers(&next).filter(|folder| found.insert((*folder).clone()));
-            queue.extend(above.cloned());
-        }
-        found
+        let own: BTreeSet<RepoPath> = no_yaml.map(|(path, _)| path).chain(broken).cloned().collect();
+        let queue = own.iter().cloned().collect();
+        with_referrers(&self.graph, own, queue)
     }
 
     /// Tells whether a `substituteFrom` may mean an object.
@@ -214,6 +204,19 @@ impl View {
         }
         listing.found
     }
+}
+
+/// Adds the folders whose lists refer to some files or folders, and those that refer to these in turn.
+fn with_referrers(
+    graph: &Graph,
+    mut found: BTreeSet<RepoPath>,
+    mut queue: Vec<RepoPath>,
+) -> BTreeSet<RepoPath> {
+    while let Some(next) = queue.pop() {
+        let above = graph.referrers(&next).filter(|folder| found.insert((*folder).clone()));
+        queue.extend(above.cloned());
+    }
+    found
 }
 
 /// Returns the objects of interest of a file: `Some(None)` where it speaks of such and can't be read as YAML, `None`

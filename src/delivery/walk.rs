@@ -177,7 +177,8 @@ impl<'r, 'a> Walk<'r, 'a> {
             let known = if view.may_bring(&step.folder, &step.spec) {
                 view.listed(&step.folder, &step.spec)
             } else {
-                Some(Vec::new()).filter(|_| !view.may_fail(&step.folder))
+                // Only a build says whether one of which files can't be read fails.
+                (!view.may_fail(&step.folder)).then(Vec::new)
             };
             if known.is_none() {
                 wanted.entry(artifact).or_default().push((index, View::request(&step.folder, &step.spec)));
@@ -227,11 +228,10 @@ impl<'r, 'a> Walk<'r, 'a> {
     /// Returns the id of a root of which the own build has another `spec` than its file, as by a patch in the list of its folder.
     /// What it brings is built anew by that: the values of its `postBuild` may stand there only.
     fn patched_root(&self, step: &Step, objects: &[Built]) -> Option<ObjectId> {
-        let root = &self.cluster.kustomizations[step.by?];
-        let is_of_file = root.applied_by.is_none() && root.written.is_none();
+        let root = Some(&self.cluster.kustomizations[step.by?]).filter(|one| one.is_as_its_file())?;
         let id = ObjectId::of(&root.value);
         let is_it = |one: &&Built| is_flux_kustomization(&one.value) && ObjectId::of(&one.value) == id;
-        let mut own = objects.iter().find(is_it).filter(|_| is_of_file)?.value.clone();
+        let mut own = objects.iter().find(is_it)?.value.clone();
         if !step.post_build.is_null() {
             substitute(&step.post_build, Arc::make_mut(&mut own));
         }
@@ -346,13 +346,11 @@ impl<'r, 'a> Walk<'r, 'a> {
         let seen = self.seen.entry((remote.to_owned(), id)).or_default();
         for position in seen.iter().copied() {
             let known = &mut self.cluster.kustomizations[position];
-            if (known.applied_by.is_none() && known.written.is_none() || known.written == written)
-                && !known.bringers.contains(&by)
-            {
+            if (known.is_as_its_file() || known.written == written) && !known.bringers.contains(&by) {
                 known.bringers.push(by);
             }
             // A root's own build says more of it than its file does.
-            if known.applied_by.is_none() && known.written.is_none() {
+            if known.is_as_its_file() {
                 (known.written, known.applied_by) = (written, applied_by);
                 let is_same = known.value["spec"] == one.value["spec"];
                 known.value = one.value;
@@ -456,6 +454,13 @@ impl<'r, 'a> Walk<'r, 'a> {
                 remote,
             });
         }
+    }
+}
+
+impl Reached {
+    /// Tells whether it is a root of which no build has said anything yet, so that it is what its file says.
+    fn is_as_its_file(&self) -> bool {
+        self.applied_by.is_none() && self.written.is_none()
     }
 }
 
