@@ -37,6 +37,7 @@ pub use github::github;
 pub use history::{Told, history};
 pub use ignore::{ignore, unwanted};
 pub use json::{json, schema};
+pub(crate) use need::DEFINITIONS;
 pub use need::{Need, serves};
 pub use news::{Former, is_same};
 pub use reference::{NameReference, Part, references};

@@ -9,7 +9,7 @@ use crate::check::reference::{NameReference, Part, pods, references};
 use crate::repo::manifest::ObjectId;
 
 /// The API group of CustomResourceDefinitions.
-const DEFINITIONS: &str = "apiextensions.k8s.io";
+pub(crate) const DEFINITIONS: &str = "apiextensions.k8s.io";
 
 /// The API group of HelmReleases.
 const HELM: &str = "helm.toolkit.fluxcd.io";

@@ -297,6 +297,11 @@ pub(super) fn duration_of(spec: &Value, field: &str) -> Option<Duration> {
     duration::parse(spec[field].as_str()?)
 }
 
+/// Returns after how long a Flux Kustomization that failed tries again (kustomize-controller, `GetRetryInterval`).
+pub(super) fn retry_of(spec: &Value) -> Option<Duration> {
+    duration_of(spec, "retryInterval").or_else(|| duration_of(spec, "interval"))
+}
+
 pub(super) fn after(at: Timestamp, duration: Duration) -> Option<Timestamp> {
     at.checked_add(duration).ok()
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::delivery::inventory::prunes;
 use crate::delivery::{Applier, Brought, Cluster, Need, Pair, Reached, jittered};
-use crate::pr::arrival::{DEEPEST, Way, duration_of};
+use crate::pr::arrival::{DEEPEST, Way, duration_of, retry_of};
 use crate::pr::clock::Clock;
 use crate::pr::course::{Before, Course};
 use crate::pr::landing::{Landing, State};
@@ -83,10 +83,10 @@ impl Clock<'_> {
     }
 
     /// Returns what has to happen before a new Flux Kustomization that has come applies something: so do all objects that it
-    /// can't do without. Until then it fails, and it tries again at its `retryInterval` (kustomize-controller,
-    /// `GetRetryInterval`), unless it waits for what brings them before it builds (`checkDependencies`).
+    /// can't do without. Until then it fails, and it tries again ([`retry_of`]), unless it waits for what brings them before it
+    /// builds (kustomize-controller, `checkDependencies`).
     pub(super) fn before_first(&self, new: &Applier<'_>, merged: Timestamp) -> Vec<Before> {
-        let again = duration_of(new.spec(), "retryInterval").or_else(|| duration_of(new.spec(), "interval"));
+        let again = retry_of(new.spec());
         let own = new.kustomization.zip(self.after.cluster(new.cluster));
         let missed = self.missed_values(new).into_iter().map(|brought| {
             let is_needed = || own.is_some_and(|(one, cluster)| is_needed(cluster, one, &brought));

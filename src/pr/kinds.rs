@@ -1,19 +1,13 @@
 //! What waits for a kind that comes later than an object of it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use jiff::Timestamp;
-
-use crate::check::serves;
+use crate::check::{DEFINITIONS, serves};
 use crate::delivery::{Applier, Change, Comparison, Pair, Reached};
-use crate::pr::arrival::{after, duration_of};
+use crate::pr::arrival::{after, retry_of};
 use crate::pr::clock::Clock;
 use crate::pr::landing::Landing;
 use crate::repo::manifest::ObjectId;
-
-/// The API group of CustomResourceDefinitions.
-const DEFINITIONS: &str = "apiextensions.k8s.io";
 
 /// By position of a pair, the first stage of which nothing is applied until the cluster has a kind, and when it lands then.
 pub(super) struct Kinds(BTreeMap<usize, (u8, Landing)>);
@@ -90,19 +84,16 @@ fn is_one_place(comparison: &Comparison<'_>, one: usize, other: usize) -> bool {
     place(one) == place(other)
 }
 
-/// Returns when a Flux Kustomization applies what it has once a kind is there: it fails until then, and tries again at its
-/// `retryInterval`.
+/// Returns when a Flux Kustomization applies what it has once a kind is there: it fails until then, and tries again.
 fn again(clock: &Clock<'_>, pair: &Pair<'_>, definition: &ObjectId, lands: &Landing) -> Landing {
     let own = pair.after.as_ref();
     let name = own.and_then(|own| own.kustomization).map_or("its folder", Reached::name);
     let spec = own.map(Applier::spec);
     let tries = spec.and_then(|spec| {
-        let tries = duration_of(spec, "retryInterval").or_else(|| duration_of(spec, "interval"))?;
         let late = clock.after.cluster(&pair.cluster)?.applied_after(spec)?;
-        Some(tries.saturating_add(late))
+        Some(retry_of(spec)?.saturating_add(late))
     });
-    let later = |at: Timestamp, by: Duration| after(at, by);
-    let latest = lands.latest.zip(tries).and_then(|(at, by)| later(at, by));
+    let latest = lands.latest.zip(tries).and_then(|(at, by)| after(at, by));
     let why = format!("{name} applies nothing until {} {} lands", definition.kind, definition.name);
     Landing { latest, outruns: false, ..lands.clone() }.besides(&why)
 }

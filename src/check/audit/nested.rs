@@ -5,6 +5,7 @@ use crate::check::subject::Subject;
 use crate::delivery::Role;
 use crate::delivery::{Applied, Cause, ClusterKey, Delivery, foreign};
 use crate::diagnostic::Diagnostic;
+use crate::mechanism::OPERATOR;
 use crate::repo::flux::GROUP;
 use crate::spec::ChangeType;
 
@@ -67,9 +68,6 @@ fn remedy(subject: &Subject<'_>, cluster: &ClusterKey, inner: &Applied) -> &'sta
     }
     "run `gitops-windows split --all` and `gitops-windows sync`: they gate it, or say why not\nor give it a type that lands at once under `rules`"
 }
-
-/// The API group of Flux Operator.
-const OPERATOR: &str = "fluxcd.controlplane.io";
 
 /// The kinds of objects of Flux that apply or fetch something by themselves.
 const REQUESTS: [&str; 6] =

@@ -4,6 +4,7 @@ use crate::check::Subject;
 use crate::delivery::Kind;
 use crate::pr::clock::Clock;
 use crate::pr::finding::at_once::kustomization;
+use crate::pr::finding::values::still_waiting;
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::State;
 use crate::pr::report::Line;
@@ -26,15 +27,10 @@ pub(super) fn keys(clock: &Clock<'_>, changes: &[Line], after: &Subject<'_>) -> 
             delivery.reconciled_in.name == line.cluster && delivery.namespace == line.id.namespace
         });
         for delivery in own.filter(|delivery| after.held_source(delivery).is_some()) {
-            let Some(hold) = delivery.gated.as_ref().filter(|hold| hold.opens()) else { continue };
-            let from = line.lands.earliest.unwrap_or(clock.now);
             let is_read = after
                 .flux(delivery)
                 .is_some_and(|flux| flux.spec("decryption")["secretRef"]["name"] == *line.id.name);
-            // What is open at the merge lands with it.
-            if !is_read || clock.opens(&line.cluster, hold).is_some_and(|until| until <= from) {
-                continue;
-            }
+            let Some(hold) = still_waiting(clock, line, delivery).filter(|_| is_read) else { continue };
             found.push(Finding {
                 topic: Topic::OutsideWindow,
                 cluster: line.cluster.clone(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::check::Subject;
-use crate::delivery::Kind;
 use crate::delivery::values::{HELM, read_by};
+use crate::delivery::{Delivery, Hold, Kind};
 use crate::pr::clock::Clock;
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::landing::State;
@@ -24,12 +24,7 @@ pub(super) fn values(clock: &Clock<'_>, changes: &[Line], after: &Subject<'_>) -
     for line in changes.iter().filter(is_read) {
         let own = after.deliveries.iter().filter(|delivery| delivery.cluster.name == line.cluster);
         for delivery in own {
-            let Some(hold) = delivery.gated.as_ref().filter(|hold| hold.opens()) else { continue };
-            let from = line.lands.earliest.unwrap_or(clock.now);
-            // What is open at the merge lands with it.
-            if clock.opens(&line.cluster, hold).is_some_and(|until| until <= from) {
-                continue;
-            }
+            let Some(hold) = still_waiting(clock, line, delivery) else { continue };
             let releases = delivery.objects.iter().filter(|applied| applied.is(HELM, "HelmRelease"));
             let readers = releases.filter(|release| read_by(release.value()).any(|named| named.is(&line.id)));
             found.extend(readers.map(|release| Finding {
@@ -47,4 +42,13 @@ pub(super) fn values(clock: &Clock<'_>, changes: &[Line], after: &Subject<'_>) -
         }
     }
     found
+}
+
+/// Returns what holds back what a Flux Kustomization applies when a change lands; `None` where nothing does by then: what is
+/// open at the merge lands with it.
+pub(super) fn still_waiting<'d>(clock: &Clock<'_>, line: &Line, delivery: &'d Delivery) -> Option<&'d Hold> {
+    let hold = delivery.gated.as_ref().filter(|hold| hold.opens())?;
+    let from = line.lands.earliest.unwrap_or(clock.now);
+    let is_open = clock.opens(&line.cluster, hold).is_some_and(|until| until <= from);
+    (!is_open).then_some(hold)
 }
