@@ -217,6 +217,10 @@ fn generated() -> Vec<String> {
         "&n ",
         "*n",
         "*n\n",
+        "*n: ",
+        "*n:\n",
+        "&n: ",
+        "*n:x",
         "!!str ",
         "<<: ",
         "? k\n",
@@ -333,5 +337,25 @@ fn check_spans(text: &str, node: &gitops_windows::yaml::Node) {
         assert!(child.span.start >= at && child.span.end <= node.span.end, "{text:?} {node:#?}");
         at = child.span.end;
         check_spans(text, child);
+    }
+}
+
+#[test]
+fn ends_of_block_scalars_read_as_go_reads_them() {
+    let Some(program) = oracle() else { return };
+    let (heads, firsts) = (["|+", "|", "|-", ">+"], ["t", "", "\n", "\n ", " ", "- x", "#c"]);
+    let tails =
+        ["", "\n", "\n ", "\n  ", "\n   ", "\n\n", "\n\n ", "\n\n  ", "\n \n  ", "\n  \n", "\n  \n  "];
+    let mut texts = Vec::new();
+    for (head, first) in heads.iter().flat_map(|head| firsts.map(|first| (head, first))) {
+        for (more, tail) in
+            ["", "\n  u", "\n\n  u", "\n   u"].iter().flat_map(|more| tails.map(|tail| (more, tail)))
+        {
+            texts.push(format!("e: {head}\n  {first}{more}{tail}"));
+        }
+    }
+    for (text, answer) in texts.iter().zip(ask(program, &texts)) {
+        let outcome = compare(text, &answer);
+        assert!(outcome.is_ok(), "{text:?} {outcome:?}");
     }
 }

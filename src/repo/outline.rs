@@ -28,7 +28,7 @@ impl Flaw {
             Flaw::Invalid(error) => (
                 format!("{file} is not valid YAML: {}", error.message),
                 error.span.clone(),
-                "mend the file; `kustomize build` fails on it too",
+                "mend the file; `kustomize build` may fail on it too",
             ),
             Flaw::Several(span) => (
                 format!("{file} holds more than one YAML document. kustomize reads the first alone"),

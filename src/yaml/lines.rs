@@ -130,11 +130,15 @@ pub(crate) fn block_scalar(
     let header_end = line_end(text, header);
     let indicators: String = text[header..header_end].chars().take_while(|c| !c.is_whitespace()).collect();
     let keep = indicators.contains('+');
-    let indent = indent.unwrap_or(0);
+    // Without any text all of it is indentation.
+    let no_text = indent.is_none();
+    let indent = indent.unwrap_or(usize::MAX);
     let mut end = content.end.max(header_end);
     let mut unterminated = false;
     if end == text.len() && !text.ends_with(['\n', '\r']) && end > header_end {
-        unterminated = keep || !is_blank_line(&text[line_start(text, end)..end], indent);
+        let last = line_start(text, end);
+        let alone = no_text && line_start(text, last - 1) <= header;
+        unterminated = alone || !is_blank_line(&text[last..end], indent);
     }
     if keep {
         end = strip_line_break(text, header_end, end);

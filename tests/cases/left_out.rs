@@ -187,6 +187,6 @@ error[GW033]: clusters/prod/more/web.yaml is not valid YAML: unclosed bracket '[
 9 |   path: [
   |         ^
   |
-  = help: mend the file; `kustomize build` fails on it too
+  = help: mend the file; `kustomize build` may fail on it too
 "#);
 }

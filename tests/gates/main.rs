@@ -388,6 +388,14 @@ fn what_does_not_build_changes_no_gate() {
         assert!(!changed.contains("reconciliation-window"), "{file}: {changed}");
     }
 
+    // A quote of several lines that kustomize reads, and a stricter reader does not.
+    let scratch = divided::finished("sample", &["edge-01", "edge-02"]);
+    let quote = "  name: probe\n  annotations:\n    note: 'a\n    b'\n";
+    scratch.replace("apps/probe/deployment.yaml", "  name: probe\n", quote);
+    scratch.replace("windows.yaml", "0 4 * * SUN", "0 5 * * SUN").commit();
+    let told = scratch.expect(0, &["sync", "--yes"]);
+    assert!(!told.stderr.contains("mend") && told.stdout.contains("0 5 * * SUN"), "{told:?}");
+
     // What a side takes its objects from.
     let scratch = Scratch::fixture("sample");
     scratch.take(&[&["init", "--yes"][..], &WINDOW].concat());

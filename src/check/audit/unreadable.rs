@@ -154,7 +154,7 @@ pub(super) fn unreadable(files: &Snapshot, path: &RepoPath) -> Option<Diagnostic
         Err(error) => Some(conflict(path, text).unwrap_or_else(|| {
             let message =
                 format!("{path} is not valid YAML: {}. Folders that list it do not build", error.message);
-            told(message, place(error.span), "mend the file; `kustomize build` fails on it too")
+            told(message, place(error.span), "mend the file; `kustomize build` may fail on it too")
         })),
     }
 }

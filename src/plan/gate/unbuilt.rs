@@ -191,17 +191,20 @@ fn reason(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Option<Diagno
         let place = broken.place.clone().unwrap_or_else(|| Place::file(entry.path.clone()));
         return Some(told(&broken.message, place));
     }
-    if let Some(file) = files(input, entry).into_iter().find(|file| is_unreadable(input, file)) {
-        return Some(told(&format!("{file} is not valid YAML"), Place::file(file)));
-    }
+    let unreadable = || {
+        let file = files(input, entry).into_iter().find(|file| is_unreadable(input, file))?;
+        Some(told(&format!("{file} is not valid YAML"), Place::file(file)))
+    };
     // `flux bootstrap` may bring what else a bootstrap folder lists.
     if entry.role == Role::Bootstrap {
-        return None;
+        return unreadable();
     }
     let error = input.typed_entry(input.snapshot, entry).err()?;
     let message = error.unbuilt()?;
-    let as_applied = || matches!(input.typed_as_applied(entry, cluster), Ok(Some(_)));
-    (!is_remote(message) && !as_applied()).then(|| told(message, Place::file(entry.path.clone())))
+    if matches!(input.typed_as_applied(entry, cluster), Ok(Some(_))) {
+        return None;
+    }
+    unreadable().or_else(|| (!is_remote(message)).then(|| told(message, Place::file(entry.path.clone()))))
 }
 
 /// Finds files beside the Flux Kustomizations of a cluster in which one may stand that nobody can read.

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use granit_parser::{Span, StructureStyle};
 
-use super::reader::{Reader, at, tag_start, tag_text, tagged};
-use super::{ReadError, empty_node, range};
+use super::reader::{Reader, at, tag_text, tagged};
+use super::{ReadError, empty_node};
 use crate::yaml::lines;
 use crate::yaml::node::{DuplicateKey, Node, NodeKind};
 use crate::yaml::resolve::Schema;
@@ -31,11 +31,11 @@ impl Reader<'_> {
         tag: Option<&granit_parser::Tag>,
         span: Span,
     ) {
-        let bytes = range(span);
+        let bytes = self.range(span);
         let dash = self.dash();
         let node = Node {
             kind: if mapping { NodeKind::Mapping(Vec::new()) } else { NodeKind::Sequence(Vec::new()) },
-            start: tag_start(span).unwrap_or(bytes.start).min(bytes.start),
+            start: self.tag_start(span).unwrap_or(bytes.start).min(bytes.start),
             span: bytes,
             flow: style == StructureStyle::Flow,
             at_dash: at(dash),

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use granit_parser::{Scanner, StrInput, TokenType};
 
-use super::{ReadError, range};
+use super::ReadError;
+use super::source::Source;
 use crate::yaml::lines;
 
 /// What the events don't tell: where dashes stand and where block scalars' headers may begin.
@@ -14,18 +15,18 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn scan(text: &str) -> Result<Layout, ReadError> {
+    pub(super) fn scan(source: &Source<'_>) -> Result<Layout, ReadError> {
         let mut options = granit_parser::Options::default();
         options.set_emit_comments(false);
         let mut dashes = Vec::new();
         let mut headers = HashMap::new();
         let mut previous = 0;
-        for next in Scanner::with_options(StrInput::new(text), options) {
+        for next in Scanner::with_options(StrInput::new(source.parsed()), options) {
             // The parser reports the same error with more context.
             let Ok(token) = next else { break };
-            let span = range(token.span());
+            let span = source.range(token.span());
             match token.token_type() {
-                TokenType::BlockEntry => dashes.push(lines::dash_before(text, previous, span.start)),
+                TokenType::BlockEntry => dashes.push(lines::dash_before(source.text, previous, span.start)),
                 TokenType::Scalar(
                     granit_parser::ScalarStyle::Literal | granit_parser::ScalarStyle::Folded,
                     _,

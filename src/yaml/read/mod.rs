@@ -4,16 +4,16 @@ mod collection;
 mod error;
 mod layout;
 mod reader;
+mod source;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
-
-use granit_parser::{Parser, Span};
+use granit_parser::Parser;
 
 pub use self::error::ReadError;
 use self::layout::Layout;
 use self::reader::Reader;
+use self::source::Source;
 use super::lines;
 use super::node::{Document, Node, NodeKind};
 
@@ -44,27 +44,22 @@ pub fn read_documents(text: &str) -> Result<Vec<Document>, ReadError> {
             "a byte order mark stands within the text, which YAML readers take for different things";
         return Err(ReadError { message: message.to_owned(), span: lines::char_at(text, at) });
     }
-    let layout = Layout::scan(text)?;
+    let source = Source::new(text);
+    let layout = Layout::scan(&source)?;
     let mut options = granit_parser::Options::default();
     options.set_emit_comments(false);
     options.emit_anchor_events = true;
-    let mut reader = Reader::new(text, layout);
-    for next in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = next.map_err(|error| scan_error(text, &error))?;
+    let mut reader = Reader::new(&source, layout);
+    for next in Parser::new_from_str_with_options(source.parsed(), options) {
+        let (event, span) = next.map_err(|error| scan_error(&source, &error))?;
         reader.event(event, span)?;
     }
     Ok(reader.documents)
 }
 
-fn scan_error(text: &str, error: &granit_parser::ScanError) -> ReadError {
-    let at = error.marker().byte_offset().unwrap_or(text.len());
-    ReadError { message: error.info(), span: lines::char_at(text, at) }
-}
-
-fn range(span: Span) -> Range<usize> {
-    // Markers of a text always have byte offsets; an empty range at 0 can't mislead an edit, which
-    // is verified.
-    span.byte_range().unwrap_or(0..0)
+fn scan_error(source: &Source<'_>, error: &granit_parser::ScanError) -> ReadError {
+    let at = error.marker().byte_offset().map_or(source.text.len(), |at| source.offset(at));
+    ReadError { message: error.info(), span: lines::char_at(source.text, at) }
 }
 
 /// Makes the null of a place where nothing is written.

@@ -9,7 +9,8 @@ use granit_parser::{Event, Span};
 use super::collection::Frame;
 use super::error::ALIASED;
 use super::layout::Layout;
-use super::{ReadError, empty_node, range};
+use super::source::Source;
+use super::{ReadError, empty_node};
 use crate::limit::{ALIASED_NODES, YAML_DEPTH};
 use crate::yaml::lines;
 use crate::yaml::node::{Document, DuplicateKey, Marks, Node, NodeKind, ScalarStyle};
@@ -23,6 +24,7 @@ struct Anchored {
 /// Turns the events of the parser into documents.
 pub(super) struct Reader<'a> {
     pub(super) text: &'a str,
+    source: &'a Source<'a>,
     layout: Layout,
     pub(super) documents: Vec<Document>,
     pub(super) frames: Vec<Frame>,
@@ -40,9 +42,10 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Begins before the first event.
-    pub(super) fn new(text: &'a str, layout: Layout) -> Reader<'a> {
+    pub(super) fn new(source: &'a Source<'a>, layout: Layout) -> Reader<'a> {
         Reader {
-            text,
+            text: source.text,
+            source,
             layout,
             documents: Vec::new(),
             frames: Vec::new(),
@@ -60,7 +63,7 @@ impl<'a> Reader<'a> {
     /// Takes the next event and where it stands.
     pub(super) fn event(&mut self, event: Event<'_>, span: Span) -> Result<(), ReadError> {
         if let Event::Anchor(_, name) = &event {
-            let start = range(span).start;
+            let start = self.range(span).start;
             let node = match (&mut self.waiting, self.frames.last_mut()) {
                 (Some((node, _)), _) => node,
                 (None, Some(frame)) => &mut frame.node,
@@ -72,9 +75,9 @@ impl<'a> Reader<'a> {
         }
         self.settle()?;
         match event {
-            Event::DocumentStart(explicit, _) => self.document_start(explicit, &range(span)),
-            Event::DocumentEnd => self.document_end(&range(span)),
-            Event::Alias(id) => self.alias(id, range(span))?,
+            Event::DocumentStart(explicit, _) => self.document_start(explicit, &self.range(span)),
+            Event::DocumentEnd => self.document_end(&self.range(span)),
+            Event::Alias(id) => self.alias(id, self.range(span))?,
             Event::Scalar(value, style, anchor_id, tag) => {
                 let node = self.scalar(value.into_owned(), style, tag.as_deref(), span);
                 self.waiting = Some((node, anchor_id));
@@ -85,7 +88,7 @@ impl<'a> Reader<'a> {
             Event::MappingStart(style, anchor_id, tag) => {
                 self.open(true, style, anchor_id, tag.as_deref(), span);
             }
-            Event::SequenceEnd | Event::MappingEnd => self.close(&range(span))?,
+            Event::SequenceEnd | Event::MappingEnd => self.close(&self.range(span))?,
             _ => {}
         }
         Ok(())
@@ -143,9 +146,9 @@ impl<'a> Reader<'a> {
         tag: Option<&granit_parser::Tag>,
         span: Span,
     ) -> Node {
-        let mut bytes = range(span);
+        let mut bytes = self.range(span);
         let dash = self.dash();
-        let tag_start = tag_start(span);
+        let tag_start = self.tag_start(span);
         let tag = tag.map(tag_text);
         let style = match style {
             granit_parser::ScalarStyle::SingleQuoted => ScalarStyle::SingleQuoted,
@@ -208,6 +211,16 @@ impl<'a> Reader<'a> {
         )
     }
 
+    /// Returns where something stands in the file.
+    pub(super) fn range(&self, span: Span) -> Range<usize> {
+        self.source.range(span)
+    }
+
+    /// Returns where the tag of a value begins.
+    pub(super) fn tag_start(&self, span: Span) -> Option<usize> {
+        span.tag_start()?.byte_offset().map(|at| self.source.offset(at))
+    }
+
     /// Puts the waiting scalar in its place.
     fn settle(&mut self) -> Result<(), ReadError> {
         match self.waiting.take() {
@@ -243,11 +256,6 @@ impl<'a> Reader<'a> {
         }
         Ok(())
     }
-}
-
-/// Gives where the tag of a value begins.
-pub(super) fn tag_start(span: Span) -> Option<usize> {
-    span.tag_start().and_then(|marker| marker.byte_offset())
 }
 
 /// Returns what a node keeps of the offset of its dash.

@@ -2,6 +2,7 @@
 
 use super::*;
 use serde_json::json;
+use std::ops::Range;
 
 fn slices(text: &str, pick: impl Fn(&Document) -> Range<usize>) -> Vec<&str> {
     read_documents(text).unwrap().iter().map(|document| &text[pick(document)]).collect()
@@ -98,6 +99,18 @@ fn aliases_and_merges_are_resolved_with_a_bound() {
     assert!(read_documents("a: &a [*a]\n").unwrap_err().message.contains("its own anchor"));
     assert!(read_documents("a: *b\n").is_err());
     assert!(read_documents(&"[".repeat(100_000)).is_err());
+}
+
+#[test]
+fn an_alias_as_a_key_ends_at_its_colon() {
+    let text =
+        "a: &app x\nb:\n  *app: |\n    *app: y\n  \"*app: z\": {*app: \"*app: 1\"} # *app: no\n  z: 2\n";
+    let document = &read_documents(text).unwrap()[0];
+    let b = document.root.get("b").unwrap();
+    assert_eq!(b.to_json(), json!({"x": "*app: y\n", "*app: z": {"x": "*app: 1"}, "z": 2}));
+    assert_eq!(&text[b.entries()[0].0.span.clone()], "*app");
+    assert_eq!(&text[b.get("z").unwrap().span.clone()], "2");
+    assert!(read_documents("a: &b: c\n").is_err());
 }
 
 #[test]
