@@ -199,8 +199,13 @@ impl Output {
     /// Prints a line for people, unless they asked for quiet.
     pub fn say(&self, line: &str) {
         if !self.quiet {
-            self.for_people(&format!("{}\n", clean(line)));
+            self.instruct(line);
         }
+    }
+
+    /// Prints a line on what people still have to do, asked for quiet or not.
+    pub fn instruct(&self, line: &str) {
+        self.for_people(&format!("{}\n", clean(line)));
     }
 
     /// Prints diagnostics; of a quiet run only errors.

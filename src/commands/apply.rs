@@ -206,8 +206,8 @@ impl Consent {
 fn tell_commands(output: &Output, plan: &Plan, when: &str) {
     for command in &plan.commands {
         let when = if command.is_late { "Once the cluster has this commit, run" } else { when };
-        output.say(&format!("{when} on {}: {}", command.cluster, command.purpose));
-        output.say(&format!("  {}", command.shell()));
+        output.instruct(&format!("{when} on {}: {}", command.cluster, command.purpose));
+        output.instruct(&format!("  {}", command.shell()));
     }
 }
 

@@ -127,8 +127,8 @@ pub struct Cluster {
     pub(super) artifacts: BTreeSet<Artifact>,
     /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
     pub unknown: BTreeSet<SourceId>,
-    /// Whether a root fails of which Git does not say what applies it.
-    pub(super) has_failing_root: bool,
+    /// The positions of the roots that fail of which Git does not say what applies them.
+    pub(super) failing_roots: BTreeSet<usize>,
     /// What its ArtifactGenerators make.
     pub(super) generated: Vec<Generated>,
     /// The values that its builds bring to variables.
@@ -143,6 +143,8 @@ pub struct Cluster {
     pub(super) stalls: OnceLock<BTreeMap<usize, Stall>>,
     /// Why it is open whether the cluster has some of these, by their positions, once somebody asks.
     pub(super) doubts: OnceLock<BTreeMap<usize, Doubt>>,
+    /// Why no commit reaches some of these, by their positions, once somebody asks.
+    pub(super) barred: OnceLock<BTreeMap<usize, String>>,
 }
 
 /// An ExternalArtifact that an ArtifactGenerator makes.

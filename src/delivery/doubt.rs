@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use crate::delivery::stuck::{Id, id};
+use crate::delivery::stuck::{Id, Stuck, id};
 use crate::delivery::withheld::DEEPEST;
 use crate::delivery::{Cluster, Model, Reached};
 use crate::render::is_of_here;
@@ -58,7 +58,7 @@ impl Cluster {
 
     /// Tells whether the build of some Flux Kustomization or of a root fails, so that it may bring what Git does not show.
     pub fn has_failing(&self) -> bool {
-        self.has_failing_root || self.kustomizations.iter().any(Reached::fails)
+        !self.failing_roots.is_empty() || self.kustomizations.iter().any(Reached::fails)
     }
 
     /// Returns why it is open whether the cluster has a Flux Kustomization; `None` where something brings it.
@@ -67,15 +67,53 @@ impl Cluster {
         self.doubts.get_or_init(|| self.find_doubts()).get(&position)
     }
 
-    /// Goes down from the roots as far as something brings what is next.
+    /// Returns why no commit reaches a Flux Kustomization: nothing of what brings it applies one. `None` where something does.
+    ///
+    /// What waits then comes all at once, when that is mended.
+    pub fn barred(&self, one: &Reached) -> Option<&str> {
+        let position = self.position(one)?;
+        let find = || {
+            let why = |above: &Reached| {
+                let broken =
+                    || above.fails().then(|| format!("Flux Kustomization {} does not build", above.name()));
+                let stuck = || self.stuck(above).map(|stuck| self.stuck_above(above, &stuck));
+                broken().or_else(stuck)
+            };
+            let mut found = self.find_kept(&why);
+            let roots = (0..self.kustomizations.len()).filter(|position| {
+                let one = &self.kustomizations[*position];
+                one.bringers.iter().all(Option::is_none) && self.failing_roots.contains(&one.root)
+            });
+            found.extend(roots.map(|position| {
+                let root = &self.roots[self.kustomizations[position].root];
+                (position, format!("root {} does not build", root.folder))
+            }));
+            found
+        };
+        self.barred.get_or_init(find).get(&position).map(String::as_str)
+    }
+
+    fn stuck_above(&self, above: &Reached, stuck: &Stuck) -> String {
+        match stuck {
+            Stuck::Dependency(other) => {
+                format!("Flux Kustomization {} depends on {other}, which never lands", above.name())
+            }
+            _ => stuck.of(above.name()),
+        }
+    }
+
     fn find_doubts(&self) -> BTreeMap<usize, Doubt> {
-        let all = &self.kustomizations;
-        let why = |above: &Reached| match (above.is_suspended(), above.fails()) {
+        self.find_kept(&|above| match (above.is_suspended(), above.fails()) {
             (true, _) => Some(Doubt::Suspended(above.name().to_owned())),
             (false, true) => Some(Doubt::Unbuilt(above.name().to_owned())),
             (false, false) => None,
-        };
-        let own: Vec<Option<Doubt>> = all.iter().map(why).collect();
+        })
+    }
+
+    /// Goes down from the roots as far as something brings what is next; `why` says what keeps one from bringing anything.
+    fn find_kept<T: Clone>(&self, why: &dyn Fn(&Reached) -> Option<T>) -> BTreeMap<usize, T> {
+        let all = &self.kustomizations;
+        let own: Vec<Option<T>> = all.iter().map(why).collect();
         let mut brought: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
         for (position, one) in all.iter().enumerate() {
             for above in one.bringers.iter().flatten() {
@@ -106,6 +144,11 @@ impl Cluster {
 }
 
 impl Model {
+    /// As [`Cluster::barred`], of one in a file.
+    pub fn barred(&self, one: &FluxKustomization) -> Option<&str> {
+        self.delivered.named(&one.read_in)?.barred(self.reached(one)?)
+    }
+
     /// As [`Cluster::doubt`], of one in a file.
     pub fn doubt(&self, one: &FluxKustomization) -> Option<&Doubt> {
         self.delivered.named(&one.read_in)?.doubt(self.reached(one)?)

@@ -130,8 +130,16 @@ impl View {
         let folder = self.graph.real(folder);
         match self.graph.has(&folder) {
             true => unreadable.contains(&folder),
-            false => unreadable.iter().any(|one| one.is_within(&folder)),
+            false => {
+                unreadable.iter().any(|one| one.is_within(&folder)) || self.loose(&folder).any(is_no_resource)
+            }
         }
+    }
+
+    /// Returns what YAML lies below a folder without a list between, as Flux lists it (fluxcd/pkg/kustomize, `scanManifests`).
+    fn loose<'v>(&'v self, folder: &'v RepoPath) -> impl Iterator<Item = &'v Entry> {
+        let files = self.snapshot.below(folder).filter(|(file, _)| is_yaml(file));
+        files.filter(|(file, _)| is_loose(&self.graph, folder, file)).map(|(_, entry)| entry)
     }
 
     fn find_unreadable(&self) -> BTreeSet<RepoPath> {
@@ -206,6 +214,17 @@ impl View {
     }
 }
 
+/// Tells whether no folder between one and a file in it has a list.
+fn is_loose(graph: &Graph, folder: &RepoPath, file: &RepoPath) -> bool {
+    let mut between = file.parents().take_while(|above| above.is_within(folder) && above != folder);
+    file.is_within(folder) && between.all(|above| !graph.has(&above))
+}
+
+/// Tells whether Flux, which lists a file, fails on it.
+fn is_no_resource(entry: &Entry) -> bool {
+    matches!(entry, Entry::File(file) if !file.is_resources())
+}
+
 /// Adds the folders whose lists refer to some files or folders, and those that refer to these in turn.
 fn with_referrers(
     graph: &Graph,
@@ -270,23 +289,14 @@ impl Listing<'_> {
         for list in &lists {
             self.folder(list, namespace)?;
         }
-        let is_loose = |file: &RepoPath| {
-            let mut between = file.parents().take_while(|above| above.is_within(folder) && above != folder);
-            file.is_within(folder) && between.all(|above| !graph.has(&above))
-        };
         let mut links = graph.links().filter(|link| link.is_within(folder) && is_yaml(link));
         if self.is_exact && links.next().is_some() {
             return None;
         }
-        if self.is_exact {
-            let mut loose =
-                self.view.snapshot.below(folder).filter(|(file, _)| is_yaml(file) && is_loose(file));
-            let is_broken = |entry: &Entry| matches!(entry, Entry::File(file) if !file.is_yaml());
-            if loose.any(|(_, entry)| is_broken(entry)) {
-                return None;
-            }
+        if self.is_exact && self.view.loose(folder).any(is_no_resource) {
+            return None;
         }
-        for (file, _) in below(&self.view.files, folder).filter(|(file, _)| is_loose(file)) {
+        for (file, _) in below(&self.view.files, folder).filter(|(file, _)| is_loose(graph, folder, file)) {
             self.file(file, namespace)?;
         }
         Some(())
@@ -354,7 +364,7 @@ impl Listing<'_> {
     fn file(&mut self, path: &RepoPath, namespace: Option<&str>) -> Option<()> {
         let Some(objects) = self.view.files.get(path) else {
             // One that holds nothing of interest may still break the build.
-            let is_broken = || self.view.snapshot.file(path).is_some_and(|file| !file.is_yaml());
+            let is_broken = || self.view.snapshot.file(path).is_some_and(|file| !file.is_resources());
             return if self.is_exact && is_broken() { None } else { Some(()) };
         };
         let Some(objects) = objects else { return self.wanting() };

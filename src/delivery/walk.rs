@@ -201,8 +201,8 @@ impl<'r, 'a> Walk<'r, 'a> {
         for (step, (_, error)) in steps.iter().zip(&answers) {
             match (step.by, error) {
                 (Some(by), Some(_)) => self.cluster.kustomizations[by].error.clone_from(error),
-                (None, Some(message)) => {
-                    self.cluster.has_failing_root |= !is_of_here(message);
+                (None, Some(message)) if !is_of_here(message) => {
+                    self.cluster.failing_roots.insert(step.root);
                 }
                 _ => {}
             }

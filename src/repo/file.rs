@@ -13,7 +13,7 @@ use crate::path::RepoPath;
 use crate::repo::graph::Parsed;
 use crate::repo::manifest::Manifest;
 use crate::repo::outline::Outline;
-use crate::yaml::read_documents;
+use crate::yaml::{Node, read_documents};
 
 /// A regular file: its bytes and the one mode bit that git keeps.
 ///
@@ -85,7 +85,7 @@ struct Content {
     /// The documents; `None` where they are no YAML text.
     manifests: OnceLock<Option<Vec<Manifest>>>,
     /// Whether they are YAML text in which no mapping holds a key twice.
-    is_yaml: OnceLock<bool>,
+    yaml: OnceLock<Yaml>,
     /// Whether they are YAML text whose aliases stand for too much.
     is_aliased: OnceLock<bool>,
     /// The name that git gives them, by SHA-1.
@@ -114,7 +114,7 @@ impl File {
             bytes,
             outline: OnceLock::new(),
             manifests: OnceLock::new(),
-            is_yaml: OnceLock::new(),
+            yaml: OnceLock::new(),
             is_aliased: OnceLock::new(),
             sha1: OnceLock::new(),
             sha256: OnceLock::new(),
@@ -181,9 +181,24 @@ impl File {
 
     /// Tells whether it is YAML text in which no mapping holds a key twice.
     pub fn is_yaml(&self) -> bool {
-        *self.content().is_yaml.get_or_init(|| {
+        self.yaml() != Yaml::No
+    }
+
+    /// Tells whether kustomize takes it for a file of resources: YAML text of which each document that is not empty has a `kind`,
+    /// and a name where it is no list (kyaml, `resid` and `Factory.makeOne`).
+    pub(crate) fn is_resources(&self) -> bool {
+        self.yaml() == Yaml::Resources
+    }
+
+    fn yaml(&self) -> Yaml {
+        *self.content().yaml.get_or_init(|| {
             let documents = self.text().and_then(|text| read_documents(text).ok());
-            documents.is_some_and(|all| all.iter().all(|document| document.duplicates.is_empty()))
+            let Some(documents) = documents.filter(|all| all.iter().all(|one| one.duplicates.is_empty()))
+            else {
+                return Yaml::No;
+            };
+            let mut roots = documents.iter().map(|document| &document.root).filter(|root| !root.is_null());
+            if roots.all(is_resource) { Yaml::Resources } else { Yaml::Other }
         })
     }
 
@@ -236,6 +251,25 @@ impl fmt::Debug for File {
         let File { executable, .. } = self;
         f.debug_struct("File").field("bytes", &self.bytes()).field("executable", executable).finish()
     }
+}
+
+/// What a file is to kustomize.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Yaml {
+    /// No YAML text, or one in which a mapping holds a key twice.
+    No,
+    /// YAML, but no resources.
+    Other,
+    /// Resources, or nothing but comments.
+    Resources,
+}
+
+/// Tells whether kustomize takes a document for a resource.
+fn is_resource(root: &Node) -> bool {
+    let text = |node: Option<&Node>| node.and_then(Node::as_str).is_some_and(|text| !text.is_empty());
+    let name = |field: &str| text(root.get("metadata").and_then(|metadata| metadata.get(field)));
+    let is_list = root.get("kind").and_then(Node::as_str).is_some_and(|kind| kind.ends_with("List"));
+    text(root.get("kind")) && (is_list || name("name") || name("generateName"))
 }
 
 #[cfg(test)]

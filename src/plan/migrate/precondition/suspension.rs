@@ -19,7 +19,8 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
             place(input, found),
         ));
     }
-    let (found, (above, held)) = one.all().find_map(|found| Some((found, input.held_above(found)?)))?;
+    let held = one.all().find_map(|found| Some((found, input.held_above(found)?)));
+    let Some((found, (above, held))) = held else { return barred(input, one) };
     let (above_name, name) = (&above.name, &found.name);
     Some(match held {
         Hold::Suspended => Problem::lasting(
@@ -39,6 +40,17 @@ pub fn check(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
             above.place("path"),
         ),
     })
+}
+
+/// One of which nothing that brings it applies a commit.
+fn barred(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
+    let (found, why) = one.all().find_map(|found| Some((found, input.model.barred(found)?)))?;
+    let name = &found.name;
+    Some(Problem::lasting(
+        format!("{why}, so no commit reaches {name}. Later the steps would reach the cluster all at once"),
+        "mend that\nwait until the cluster has applied it\ngo on",
+        found.place("path"),
+    ))
 }
 
 /// Points at `suspend`: in the file, or else in the patch of a parent that sets it.
