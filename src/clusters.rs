@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::delivery::{Cluster, Hold, Holds, Model, Reached};
+use crate::mechanism::GateTarget;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::variables;
 use crate::spec::Spec;
@@ -137,6 +138,7 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
             let gated = hold.as_ref().and_then(Hold::name).map(|gated| format!("gated by {gated}"));
             is_gated |= gated.is_some();
             facts.extend(gated);
+            facts.extend(belief.kept_out(cluster, one).map(str::to_owned));
             if !one.remote.is_empty() {
                 facts.push(format!("in another cluster by kubeConfig {}", one.remote));
             }
@@ -224,6 +226,13 @@ impl<'a> Belief<'a> {
         all.extend(delivered.iter().map(|cluster| (cluster.name.as_str(), Some(cluster))));
         all.sort_by_key(|(name, _)| *name);
         all
+    }
+
+    /// Says that its gate may not be there as Git has it.
+    fn kept_out(&self, cluster: &Cluster, one: &Reached) -> Option<&'static str> {
+        let target = GateTarget { namespace: one.namespace().to_owned(), name: one.name().to_owned() };
+        let job = self.model.closings.running(&cluster.name, &target)?;
+        job.is_kept_out.then_some("nothing new of its gate arrives")
     }
 
     /// Returns what holds a Flux Kustomization of a cluster back.

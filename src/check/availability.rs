@@ -147,8 +147,8 @@ impl<'a> Times<'a> {
         worst.values().filter_map(tell).collect()
     }
 
-    /// Finds the least time that a type has in some 32 days, where that is asked for: a weekly window of four hours gives a
-    /// third of what GKE wants, and is nothing to complain of.
+    /// Finds the least time that a type has in some 32 days, where that is asked for. GKE wants 48 hours for its own upgrades;
+    /// a weekly window of six hours gives 24 to 30, is the usual one here, and is nothing to complain of.
     fn little_time(&self, told: &dyn Fn(Timestamp) -> String) -> Option<Diagnostic> {
         let least = i64::from(self.options.least_open?.minutes()) * 60;
         let mut worst: Option<Worst<'_>> = None;

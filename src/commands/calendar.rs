@@ -124,7 +124,8 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let calendar = calendar::Calendar::new(&spec, &schedules, &clusters, &unclosed, range, zone, most)
         .without(&fleet.unmoved())
         .without(&fleet.idle(&spec))
-        .with_free(&fleet.free(&spec));
+        .with_free(&fleet.free(&spec))
+        .with_free(&answer.uncome());
     for cluster in fleet.ungated.iter().filter(|cluster| arguments.clusters.contains(cluster)) {
         output.say(&format!("Cluster {cluster} has no window: `hasGate: false` stands in windows.yaml."));
     }

@@ -7,6 +7,7 @@ use jiff::{Span, Timestamp};
 
 use crate::delivery::fleet::{GateSchedule, GateTimes};
 use crate::delivery::moved::Moved;
+use crate::delivery::uncome::never_let_in;
 use crate::delivery::{BuiltJob, Model};
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
@@ -46,6 +47,9 @@ pub const BROUGHT: &str = "a gated Flux Kustomization brings its held source onl
 
 /// What is open before its first closing, as people say it.
 pub const UNTIL_FIRST: &str = "open until the first closing";
+
+/// Why something is open of which the gate has not come.
+pub const UNCOME: &str = "the Flux Kustomization of its gate has never built, or Git has always suspended it. The cluster has no CronJobs of it";
 
 /// What is taken for granted where Git can't say since when something can have closed.
 pub const ASSUMED: &str = "it is assumed that the CronJobs are older than the last closing";
@@ -90,6 +94,8 @@ enum First {
     After(Timestamp),
     /// As soon as it is closed once what brings its held source has opened; `None` where that never opens.
     Brought(Option<Timestamp>),
+    /// Never, as Git goes: what applies the gate never could.
+    Never,
 }
 
 impl Begun {
@@ -104,6 +110,11 @@ impl Begun {
         Begun { appeared, first: First::Brought(opening), tick: 0, kept_out: None }
     }
 
+    /// Tells whether nothing has ever brought its gate to the cluster.
+    pub fn is_uncome(&self) -> bool {
+        self.first == First::Never
+    }
+
     /// Tells whether it waits only from the opening of what applies it on.
     pub fn is_brought(&self) -> bool {
         matches!(self.first, First::Brought(_))
@@ -111,7 +122,11 @@ impl Begun {
 
     /// Says why it is open that no window opens.
     pub fn why(&self) -> &'static str {
-        if self.is_brought() { BROUGHT } else { UNCLOSED }
+        match self.first {
+            First::Brought(_) => BROUGHT,
+            First::Never => UNCOME,
+            First::Unknown | First::After(_) => UNCLOSED,
+        }
     }
 
     /// Returns what is said of something that only comes at an instant, or its gate.
@@ -136,6 +151,7 @@ impl Begun {
             First::Unknown => None,
             First::After(from) => schedule.before_first_closing(at, from, self.tick),
             First::Brought(opening) => schedule.before_brought(at, opening),
+            First::Never => schedule.before_brought(at, None),
         }
     }
 }
@@ -163,9 +179,9 @@ pub fn begun(
     };
     let past = history.states(*since).map(|states| States { states, history });
     let begun = |one: Asked<'_>| match &past {
-        _ if one.kept_out.is_some() => {
-            Some(Begun { kept_out: one.kept_out, ..Begun::new(Appeared::Unknown, at, one.tick) })
-        }
+        _ if one.kept_out.is_some() => one
+            .never_came(history, at)
+            .or(Some(Begun { kept_out: one.kept_out, ..Begun::new(Appeared::Unknown, at, one.tick) })),
         Some(past) => one.begun(past, at),
         None => Some(Begun::new(Appeared::Unknown, at, one.tick)),
     };
@@ -315,6 +331,14 @@ impl<'a> Asked<'a> {
         let is_there = !self.is_in_git || named(model, cluster, target).is_some();
         let job = closer(model, cluster, target).filter(|_| is_there);
         job.map_or(Holding::Open, |job| Holding::Held { tick: job.tick() })
+    }
+
+    /// Returns it where the gate never came; `None` where it did, or that is not known.
+    fn never_came(&self, history: &dyn History, at: Timestamp) -> Option<Begun> {
+        let Waiting { cluster, target, .. } = self.waiting;
+        let is_let_in = |model: &Model| closer(model, cluster, target).is_some_and(|job| !job.is_kept_out);
+        let appeared = never_let_in(history, &self.files, &is_let_in)?;
+        Some(Begun { first: First::Never, ..Begun::new(appeared, at, self.tick) })
     }
 
     fn begun(&self, past: &States<'_>, at: Timestamp) -> Option<Begun> {

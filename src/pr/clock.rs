@@ -216,6 +216,7 @@ impl Clock<'_> {
             }
             // What is changed does not come either.
             (Some(_), Some(_)) => match self.after.job(new).and_then(BuiltJob::kept_out) {
+                Some(_) if self.before.is_uncome(old) => self.before.applied(old, self.now),
                 Some(why) => self.before.applied(old, self.now).because(why),
                 None => self.by_both(old, new, landing),
             },

@@ -137,6 +137,12 @@ impl<'a> Tree<'a> {
         self.is_among(&self.freed, applier)
     }
 
+    /// Tells whether nothing has ever brought its gate to the cluster.
+    pub(super) fn is_uncome(&self, applier: &Applier<'_>) -> bool {
+        let begun = |one: &Reached| self.begun.get(&(applier.cluster.to_owned(), self.target(one)));
+        applier.kustomization.and_then(begun).is_some_and(Begun::is_uncome)
+    }
+
     fn is_among(&self, keys: &BTreeSet<Key>, applier: &Applier<'_>) -> bool {
         let key = |one: &Reached| (applier.cluster.to_owned(), self.target(one));
         !keys.is_empty() && applier.kustomization.is_some_and(|one| keys.contains(&key(one)))

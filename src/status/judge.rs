@@ -10,7 +10,7 @@ use crate::mechanism::{self, Action, Field, GateTarget, SourceKind, State};
 use crate::schedule::minute;
 use crate::status::job::not_ready;
 use crate::status::observe::{elsewhere, shown};
-use crate::status::step::{command, is_due, logs, once, resume};
+use crate::status::step::{command, is_due, logs, once, pin, resume};
 use crate::status::{By, Cluster, Expected, Gated, Held, Kind, LiveJob, Outcome, Problem, Setter, Window};
 
 /// How long a gate may take to open or close, beside the time that its job runs: the job must start, and its pod.
@@ -301,7 +301,9 @@ impl Judge<'_> {
             _ => return,
         };
         let again = is_due(gated, job).then(|| format!("Run it again: {}", once(job, cluster)));
-        let steps = [logs(job, run, cluster)].into_iter().chain(again);
+        let without_pin = |held: &&Held| job.action == Action::Follow && held.pin.is_none();
+        let by_hand = gated.held.iter().find(without_pin).and_then(|held| pin(held, cluster));
+        let steps = [logs(job, run, cluster)].into_iter().chain(by_hand).chain(again);
         self.add(Kind::Failed, Some(gated), message).steps.extend(steps);
     }
 

@@ -38,6 +38,18 @@ pub fn logs(job: &LiveJob, run: &Run, cluster: &Cluster) -> String {
     format!("See why: {}", command(&["kubectl", "logs", &of], &job.namespace, cluster))
 }
 
+/// Returns the command that lets some commit in by a held source that has none; `None` where nothing is held at its source.
+pub fn pin(held: &Held, cluster: &Cluster) -> Option<String> {
+    let (kind, name) = held.decider.split_once(' ')?;
+    let kind = SourceKind::of(kind)?;
+    let (field, prefix) = (kind.field(), kind.prefix());
+    let patch = format!("--patch={{\"spec\":{{\"ref\":{{\"{field}\":\"{prefix}HASH\"}}}}}}");
+    let words =
+        ["kubectl", "patch", kind.resource(), name, "--type=merge", "--field-manager=flux", patch.as_str()];
+    let set = command(&words, &held.decider_namespace, cluster);
+    Some(format!("If it names several commits, set the newest in place of HASH: {set}"))
+}
+
 /// Returns the command that runs a CronJob once; the Job has another name each time, as Kubernetes keeps the last one.
 pub fn once(job: &LiveJob, cluster: &Cluster) -> String {
     let rest = command(&[&format!("--from=cronjob/{}", job.name)], &job.namespace, cluster);

@@ -435,6 +435,14 @@ const CASES: &[Case] = &[
             json!([owned("kubectl-patch", "2026-11-23T09:30:00Z", &fields)]);
         scene.rw()["status"]["lastAppliedRevision"] = json!(format!("main@sha1:{NEW}"));
     }),
+    ("what reads a new held source is at several commits", FOLLOW, |scene| {
+        let source = &mut scene.objects.sources[1];
+        source["spec"]["ref"]["commit"].take();
+        source["metadata"]["annotations"].take();
+        source["metadata"]["managedFields"].take();
+        let failed = json!({ "type": "Failed", "status": "True", "reason": "BackoffLimitExceeded" });
+        scene.objects.jobs = vec![run("follow-reconciliation-window", "2026-11-23T11:55:00Z", &failed)];
+    }),
     ("fields were set by hand", PAIR, |scene| {
         let fields = json!({ "f:spec": { "f:interval": {}, "f:timeout": {}, "f:wait": {} } });
         let entry = owned("kubectl-edit", "2026-11-23T08:12:00Z", &fields);

@@ -74,6 +74,8 @@ pub struct Line {
     pub before_first_closing: Option<Appeared>,
     /// Whether it is open as what applies it waits itself, and brings its held source only then.
     pub is_brought: bool,
+    /// Whether it is open as nothing has ever brought its gate to the cluster.
+    pub is_uncome: bool,
     /// Whether it is only taken for closed, as Git does not tell whether the CronJobs were there at the last closing.
     pub is_assumed: bool,
     /// Whether it does not build.
@@ -176,6 +178,7 @@ impl Answer {
             let Some(begun) = begun else { continue };
             line.is_assumed = begun.assumed().is_some();
             line.is_brought = begun.is_brought();
+            line.is_uncome = begun.is_uncome();
             if let Some(times) = begun.times(schedule, self.at) {
                 line.open_zone = schedule.zone(times.opens);
                 line.close_zone = schedule.zone(times.closes);
@@ -208,6 +211,15 @@ impl Answer {
         for (line, is_left) in lines.into_iter().zip(left_suspended(model, &waiting, at, history)) {
             line.is_left_suspended = is_left;
         }
+    }
+
+    /// Returns the types of clusters of which every gate has never come.
+    pub fn uncome(&self) -> BTreeSet<(String, String)> {
+        let closes = self.lines.iter().filter(|line| line.gate == GateState::Closes);
+        let of = |line: &Line| Some((line.cluster.clone(), line.waits_for.clone()?));
+        let (uncome, others): (Vec<&Line>, Vec<&Line>) = closes.partition(|line| line.is_uncome);
+        let others: BTreeSet<(String, String)> = others.into_iter().filter_map(of).collect();
+        uncome.into_iter().filter_map(of).filter(|one| !others.contains(one)).collect()
     }
 
     /// Returns the first closings of what nothing has closed yet ([`unclosed`]).
@@ -359,6 +371,7 @@ pub fn answer(
             ended: schedule.and_then(|(_, schedule)| ended(schedule, &times?)),
             table: schedule.and_then(|(_, schedule)| schedule.bounds()),
             before_first_closing: None,
+            is_uncome: false,
             is_assumed: false,
             is_brought: false,
             is_kept_out: false,

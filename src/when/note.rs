@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::delivery::fleet::{GateState, Part, Undivided};
-use crate::delivery::{ASSUMED, KEPT_OUT, Stuck, UNBUILT, UNCLOSED};
+use crate::delivery::{ASSUMED, KEPT_OUT, Stuck, UNBUILT, UNCLOSED, UNCOME};
 use crate::diagnostic::clean;
 use crate::path::RepoPath;
 use crate::plan::{OBJECTS_OUT_OF_ROOT, OUT_OF_ROOT};
@@ -40,7 +40,7 @@ const GATE_LEFT: &str = "gate-left";
 /// A cluster that windows.yaml wants no gate for. Where one is left, that is what counts.
 const NO_GATE_WANTED: &str = "no-gate-wanted";
 
-const KINDS: [Kind; 42] = [
+const KINDS: [Kind; 43] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -61,9 +61,15 @@ const KINDS: [Kind; 42] = [
     ),
     (
         "before-first-closing",
-        |line| line.before_first_closing.is_some() && !line.is_brought,
+        |line| line.before_first_closing.is_some() && !line.is_brought && !line.is_uncome,
         UNCLOSED,
         "`gitops-windows stop --without-git` prints the command that closes at once",
+    ),
+    (
+        "gate-never-came",
+        |line| line.is_uncome && line.before_first_closing.is_some(),
+        UNCOME,
+        "run `gitops-windows sync`, which mends the source of a gate\nsee with `gitops-windows check` what else to correct",
     ),
     (
         "held-later",
@@ -97,13 +103,13 @@ const KINDS: [Kind; 42] = [
     ),
     (
         "kept-out",
-        |line| line.is_kept_out && !line.is_unbuilt,
+        |line| line.is_kept_out && !line.is_unbuilt && !line.is_uncome,
         KEPT_OUT,
         "ask the cluster with `gitops-windows status`, and remove `suspend: true`: nothing new of the gate arrives",
     ),
     (
         "gate-not-built",
-        |line| line.is_unbuilt,
+        |line| line.is_unbuilt && !line.is_uncome,
         UNBUILT,
         "ask the cluster with `gitops-windows status`; `gitops-windows check` says what to correct in the build",
     ),

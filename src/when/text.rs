@@ -273,6 +273,7 @@ fn now(line: &Line) -> String {
                     Some(delay) => format!("closed, then frozen ({})", clean(&delay.reason)),
                     None => "closed".to_owned(),
                 },
+                _ if line.is_uncome => "open: its gate has not come".to_owned(),
                 _ if line.before_first_closing.is_some() => UNTIL_FIRST.to_owned(),
                 (_, _, Some(given)) => format!("open ({})", clean(&given.reason)),
                 _ => "open".to_owned(),

@@ -160,6 +160,60 @@ error[GW039]: the sources of cluster prod leave out files of deploy/infra/reconc
     assert!(when.stdout.contains("does not build. It is assumed"), "{}", when.stdout);
 }
 
+/// A cluster whose apps are read from a source that begins to fetch nothing else as the gate comes, or later. An older
+/// release let the gate read that one.
+fn read_in_vain(is_later: bool) -> Scratch {
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n\
+        metadata: { name: NAME, namespace: flux-system }\n\
+        spec: { interval: 1m, url: https://example.com/all.git }\n";
+    let shop = flux_kustomization("shop", "shop", "").replace("name: flux-system }", "name: apps }");
+    let scratch = repository(&[
+        ("clusters/prod/source.yaml", &source.replace("NAME", "flux-system")),
+        ("clusters/prod/flux.yaml", &root("prod")),
+        ("clusters/prod/apps.yaml", &source.replace("NAME", "apps")),
+        ("clusters/prod/shop.yaml", &shop),
+        ("clusters/prod/kustomization.yaml", "resources: [source.yaml, flux.yaml, apps.yaml, shop.yaml]\n"),
+        ("shop/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("shop/service.yaml", &SERVICE.replace("NAME", "shop")),
+    ]);
+    told(&scratch, &INIT);
+    let gate = scratch.text("clusters/prod/reconciliation-windows.yaml");
+    assert!(gate.ends_with("    name: apps\n"), "{gate}");
+    scratch.replace("clusters/prod/apps.yaml", "all.git", "all.git, ignore: \"/*\\n!/shop\\n\"");
+    let amend: &[&str] = if is_later { &[] } else { &["--amend"] };
+    scratch.git(&[&["commit", "--quiet", "--all", "--message", "narrow"], amend].concat());
+    scratch
+}
+
+#[test]
+fn a_gate_that_never_came_is_not_told_as_closed() {
+    let asked = |scratch: &Scratch| {
+        let commands = [
+            &["when", "shop", "--now", "2026-11-23T12:00:00Z"][..],
+            &["calendar", "--now", "2026-11-23T12:00:00Z"],
+            &["clusters"],
+        ];
+        commands.map(|command| scratch.expect(0, command).stdout).join("---\n")
+    };
+    let scratch = read_in_vain(false);
+    assert!(scratch.expect(1, &["check"]).stdout.contains("error[GW066]"));
+    insta::assert_snapshot!("never_came", asked(&scratch));
+    assert_eq!(told(&scratch, &["sync", "--yes"]), "");
+    let gate = scratch.text("clusters/prod/reconciliation-windows.yaml");
+    assert!(gate.ends_with("    name: flux-system\n"), "{gate}");
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    assert_eq!(notes(&scratch), [""; 0]);
+    let when = scratch.expect(0, &["when", "shop", "--now", "2026-11-23T12:00:00Z"]).stdout;
+    assert!(!when.contains("has not come"), "{when}");
+
+    // What the cluster has from before runs on.
+    let scratch = read_in_vain(true);
+    let when = scratch.expect(0, &["when", "shop", "--now", "2026-11-23T12:00:00Z"]).stdout;
+    assert!(when.contains("closed") && when.contains("does not build. It is assumed"), "{when}");
+    told(&scratch, &["sync", "--yes"]);
+    assert_eq!(notes(&scratch), [""; 0]);
+}
+
 /// Flux lists by itself what lies in a folder of which the source leaves out only the list.
 #[test]
 fn a_list_that_is_left_out_is_built_as_flux_lists_the_folder() {

@@ -203,6 +203,27 @@ fn play(shell: &[&str], kind: &Kind) {
     assert_eq!(again(B, ""), (true, B.to_owned()));
     assert_eq!(again("", ""), (true, A.to_owned()));
     assert_eq!(fake.get("note"), noted(A), "what was let in is noted");
+    // As a gate comes, some have applied that very commit and others not yet: the live one, where nothing was ever held.
+    let comes = |note: &str, attempted: &str| {
+        fake.set("window", "");
+        again(note, attempted)
+    };
+    let apart = format!("{}\n{}\n", revision(B), revision(A));
+    for (note, attempted) in [
+        ("", format!("suspend\n{apart}")),
+        ("", format!("{}\nsuspend\n{}\n", revision(A), revision(B))),
+        (&"c".repeat(40), apart.clone()),
+        ("", format!("{}\n{}\n", revision(B), revision(&"c".repeat(40)))),
+    ] {
+        assert_eq!(comes(note, &attempted), (false, String::new()), "{note} {attempted}");
+    }
+    fake.set("stop", "stop");
+    assert_eq!(comes("", &apart), (false, String::new()));
+    fake.set("stop", "");
+    assert_eq!(comes("", &apart), (true, A.to_owned()));
+    assert_eq!(again("", &apart), (false, String::new()), "it has run before");
+    assert_eq!(comes("", &format!("suspend\n{}\n", revision(B))), (true, B.to_owned()));
+
     // It decides between several, and says nothing against what is there.
     let several = format!("{}\n{}\n", revision(B), revision(&"c".repeat(40)));
     assert_eq!(again(B, &several), (true, B.to_owned()));

@@ -11,7 +11,7 @@ use crate::delivery::{Delivery, SourceId};
 use crate::diagnostic::Diagnostic;
 use crate::repo::FluxKustomization;
 
-/// Finds Flux Kustomizations that read a held source, and what acts on them at once: variables, keys, and their own end;
+/// Finds Flux Kustomizations that read a held source, and what acts on them at once: variables, keys, a kubeconfig, and their own end;
 /// and what waits for them less long than until the next run.
 ///
 /// Nothing suspends such a one, so kustomize-controller decrypts and fills in the values anew at each interval
@@ -33,21 +33,32 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 fn taken(subject: &Subject<'_>, delivery: &Delivery, flux: &FluxKustomization) -> Vec<Diagnostic> {
     let list = flux.spec("postBuild")["substituteFrom"].as_array().into_iter().flatten();
     let field = |item: &Value, key: &str| item[key].as_str().map(str::to_owned);
-    let variables =
-        list.filter_map(|item| Some(("variables", "postBuild", field(item, "kind")?, field(item, "name")?)));
+    let variables = list
+        .filter_map(|item| Some(("variables come", "postBuild", field(item, "kind")?, field(item, "name")?)));
     let keys = field(&flux.spec("decryption")["secretRef"], "name");
-    let keys = keys.map(|name| ("keys", "decryption", "Secret".to_owned(), name));
-    let found = variables.chain(keys).filter_map(|(what, place, kind, name)| {
+    let keys = keys.map(|name| ("keys come", "decryption", "Secret".to_owned(), name));
+    let to_cluster = [("Secret", "secretRef"), ("ConfigMap", "configMapRef")].into_iter();
+    let to_cluster = to_cluster.filter_map(|(kind, key)| {
+        let name = field(&flux.spec("kubeConfig")[key], "name")?;
+        Some(("kubeconfig comes", "kubeConfig", kind.to_owned(), name))
+    });
+    let all = variables.chain(keys).chain(to_cluster);
+    let found = all.filter_map(|(what, place, kind, name)| {
         let objects = subject.deliveries_of(&delivery.reconciled_in).flat_map(|other| &other.objects);
         let mut sources = objects.filter(|other| {
             other.is("", &kind) && other.id.name == name && other.id.namespace == delivery.namespace
         });
         let source = sources.find(|other| other.window().is_none())?;
-        let (acts, help) = match what {
-            "keys" => (
+        let (acts, help) = match place {
+            "decryption" => (
                 "Its build may fail",
                 "give the Secret the type of the same window
 or change keys while the window is open",
+            ),
+            "kubeConfig" => (
+                "It may fail or reach another cluster",
+                "give that object the type of the same window
+or change it while the window is open",
             ),
             _ => (
                 "Its objects change",
@@ -58,7 +69,7 @@ or give their object the type of the same window",
         Some(
             REAL_TIME_VARIABLES
                 .finding(format!(
-                    "{} reads a held source, but its {what} come from {}, which lands at once. {acts} outside of the window",
+                    "{} reads a held source, but its {what} from {}, which lands at once. {acts} outside of the window",
                     delivery.name, source.id
                 ))
                 .at(flux.place(place))

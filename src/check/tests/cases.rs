@@ -91,7 +91,7 @@ spec:
 const LISTS_CRD: Edit =
     ("clusters/edge/kustomization.yaml", "- apps.yaml", "- flux-system/crd.yaml\n- apps.yaml");
 
-pub const CASES: [Case; 72] = [
+pub const CASES: [Case; 73] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -619,6 +619,11 @@ pub const CASES: [Case; 72] = [
         &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, DECRYPTS],
     ),
     case(
+        "GW058 clusters/edge/apps.yaml:24",
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, FOLLOWS, TO_CLUSTER],
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, TO_CLUSTER],
+    ),
+    case(
         "GW059 clusters/edge/apps.yaml:25",
         &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, FOLLOWS, (KS, "  deletionPolicy: Orphan\n", "")],
         &[
@@ -676,6 +681,7 @@ pub const FOLLOWS: Edit = (
 );
 const DECRYPTS: Edit =
     (KS, "5m # apps-rw", "5m\n  decryption: { provider: sops, secretRef: { name: keys } }");
+const TO_CLUSTER: Edit = (KS, "5m # apps-rw", "5m\n  kubeConfig: { secretRef: { name: keys } }");
 const WAITS: Edit =
     ("clusters/edge/flux-system/gotk-sync.yaml", "10m\n", "10m\n  wait: true\n  timeout: 2m\n");
 const TICKS: Edit = ("clusters/edge/infra/close-patch.yaml", "0 17 * * MON", "'*/5 * * * *'");

@@ -60,9 +60,9 @@ elif [ "$open" ]; then
   want=$live
 elif [ -z "$pin" ] || [ "$closing" ]; then
   # It is new, or was made again: what was let in stays, and where nothing ever was, the live commit is let in.
-  one='{{with .status}}{{with .lastAttemptedRevision}}{{.}}{{"\n"}}{{end}}{{end}}'
+  one='{{range $key, $_ := .spec}}{{if eq $key "suspend"}}suspend{{"\n"}}{{end}}{{end}}{{with .status}}{{with .lastAttemptedRevision}}{{.}}{{"\n"}}{{end}}{{end}}'
   each="{{if .items}}{{range .items}}$one{{end}}{{else}}$one{{end}}"
-  found= hashes=
+  found= hashes= suspend=
   while read -r namespace names; do
     some=$(kubectl --request-timeout=20s get "$kustomizations" $names --namespace="$namespace" --ignore-not-found --output=go-template="$each" </dev/null) || exit 1
     found="$found $some"
@@ -70,6 +70,7 @@ elif [ -z "$pin" ] || [ "$closing" ]; then
 $GATED
 END
   for revision in $found; do
+    [ "$revision" != suspend ] || { suspend=1; continue; }
     revision=$(hash "$revision") hashes="$hashes $revision"
     if [ "$revision" = "$pin" ] || [ -z "$want" ]; then
       want=$revision
@@ -84,8 +85,13 @@ END
     case $noted in *" $url") last=$(printf '%s' "$noted" | sed 's/ .*//') ;; esac
     case "$want:$hashes " in :* | *" $last "*) want=$last ;; esac
   fi
+  # As the gate came, some had applied that very commit and others not yet. Nothing held them: no note tells of a commit, and
+  # Git, which resumes what CronJobs had suspended, says nothing of that. Of several commits the live one is the newest.
+  if [ "$want" = several ] && [ -n "$live" ] && [ -z "$pin$shown$noted$unread$suspend$stopped" ]; then
+    case "$hashes " in *" $live "*) want=$live ;; esac
+  fi
   if [ "$want" = several ]; then
-    echo "$KIND $HELD: what reads it is at several revisions, so set spec.ref.$field by hand:" $found >&2
+    echo "$KIND $HELD: what reads it is at several revisions, so set spec.ref.$field by hand:" $hashes >&2
     exit 1
   fi
   [ "$want" ] || [ "$closing$stopped" ] || want=$live

@@ -65,7 +65,9 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
         gate::Left::default()
     };
     left.readers = leftover.gates.iter().flat_map(gate::readers).collect();
-    for (cluster, back) in std::mem::take(&mut leftover.back) {
+    let mended = leftover.gates.as_ref().map(|gates| gate::mend(input, templates, &mut builder, gates));
+    let mended = mended.transpose()?.unwrap_or_default();
+    for (cluster, back) in std::mem::take(&mut leftover.back).into_iter().chain(mended) {
         left.readers.entry(cluster).or_default().extend(back);
     }
     leftover.remarks.splice(..0, gate::told(input, &left, &idle));

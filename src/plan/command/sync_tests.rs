@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::delivery::{Known, Model};
 use crate::diagnostic;
+use crate::plan::edit::generated::with_header;
 use crate::plan::gate::Late;
 use crate::render::{Embedded, Limits};
 use crate::repo::{File, Snapshot};
@@ -160,6 +161,24 @@ fn a_gate_is_read_from_a_source_that_fetches_it() {
     let synced = synced(&narrow(), SPEC);
     let right = synced.file(&gate).unwrap().text().unwrap().to_owned();
     assert!(right.ends_with("    kind: GitRepository\n    name: flux-system\n"), "{right}");
+}
+
+/// As an older release wrote it.
+#[test]
+fn a_gate_that_reads_a_source_without_it_is_mended() {
+    let gate = RepoPath::parse("clusters/one/reconciliation-windows.yaml").unwrap();
+    let right = synced(&narrow(), SPEC);
+    let text = right.file(&gate).unwrap().text().unwrap().to_owned();
+    let body = text.split_once('\n').unwrap().1.replace("name: flux-system\n", "name: apps\n");
+    let body = body.replace("name: apps\nspec", "name: flux-system\nspec");
+    assert!(body.ends_with("    kind: GitRepository\n    name: apps\n"), "{body}");
+    let mut wrong = right.clone();
+    wrong.insert(gate.clone(), File::new(with_header(&body).into_bytes()));
+    assert_eq!(synced(&wrong, SPEC).file(&gate).unwrap().text(), Some(&*text));
+    // What people wrote is theirs.
+    let theirs = with_header(&body) + "# mine\n";
+    wrong.insert(gate.clone(), File::new(theirs.clone().into_bytes()));
+    assert_eq!(synced(&wrong, SPEC).file(&gate).unwrap().text(), Some(&*theirs));
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub use leave::{Left, kept, leave, told};
 pub(crate) use lone::Lone;
 pub use loss::{all_deleted, keeps_all};
 pub use needed::{Needed, needed};
-pub use own::NAME as CARRIER_NAME;
+pub use own::{NAME as CARRIER_NAME, mend};
 pub use point::readers;
 pub use stranded::stranded;
 pub use tables::{Retimed, retime};

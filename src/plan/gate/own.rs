@@ -1,13 +1,13 @@
 //! The Flux Kustomization that applies a cluster's gate where no entry point does.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use crate::delivery::{EntryPoint, Input, Role, request};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::{ClusterGate, join};
+use crate::mechanism::{ClusterGate, Gates, join};
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
@@ -15,6 +15,7 @@ use crate::plan::edit::generated::{Ownership, ownership, ownership_for, with_hea
 use crate::plan::gate::carrier::{OUTSIDE, add, taken_in};
 use crate::plan::gate::files::{Leftover, conflict, unmerged};
 use crate::plan::gate::own_source::{GateLists, live_source};
+use crate::proof::Readers;
 use crate::render::Request;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, flux};
@@ -227,6 +228,44 @@ pub fn seal(
         }
     }
     Ok(())
+}
+
+/// Lets what applies a gate read a source that fetches it, in a file of ours whose own source does not: the gate has never
+/// come. Returns by cluster what reads another source then.
+///
+/// # Errors
+///
+/// When the template does not render, or the layout gives no folder.
+pub fn mend(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    gates: &Gates,
+) -> Result<BTreeMap<String, Readers>, Error> {
+    let mut mended: BTreeMap<String, Readers> = BTreeMap::new();
+    for cluster in gates.clusters.iter().filter(|cluster| !cluster.is_idle()) {
+        let lists = GateLists::of(input, builder, cluster)?;
+        let own = input.model.flux_of_cluster(&cluster.cluster).filter(|one| {
+            one.name == NAME && one.path.as_ref() == Some(&cluster.folder) && !lists.are_fetched(input, one)
+        });
+        for one in own {
+            let file = builder.now().file(&one.file);
+            let is_ours = file.is_some_and(|file| ownership(file) == Ownership::Ours);
+            // Where no source fetches it, a check tells what to do.
+            let Some(reader) = lists.reader(input, one).ok().filter(|_| is_ours) else { continue };
+            let namespace = input.namespace(one);
+            let (old, new) = (one.spec("sourceRef"), live_source(input, reader, namespace));
+            let is_alike = ["kind", "namespace"].iter().all(|key| old[*key] == new[*key]);
+            let Some(name) = new["name"].as_str().filter(|name| is_alike && old["name"] != **name) else {
+                continue;
+            };
+            let path = one.spec("path").as_str().unwrap_or_default();
+            builder.put(&one.file, &with_header(&text(input, templates, namespace, path, &new)?));
+            let readers = mended.entry(cluster.cluster.clone()).or_default();
+            readers.insert((namespace.to_owned(), NAME.to_owned()), name.to_owned());
+        }
+    }
+    Ok(mended)
 }
 
 /// Says what the builds that take it in make of it, where they make something else: those of the Flux

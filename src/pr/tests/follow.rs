@@ -184,6 +184,36 @@ fn keys_that_change_before_the_files_are_told() {
     assert_eq!(none, Vec::<String>::new());
 }
 
+/// Another kubeconfig is another cluster, or none.
+#[test]
+fn a_kubeconfig_that_changes_before_the_files_is_told() {
+    let keys = "clusters/one/keys.yaml";
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: { name: leaf, namespace: flux-system }\nstringData: { value: one }\n";
+    let base = held("  kubeConfig: { secretRef: { name: leaf } }\n");
+    let base = filled(&with(&base, &[(keys, "", secret)]));
+    let found = |now: &str, after: &Files| {
+        let report = compared_at(now, &base, after);
+        super::repository::told(&report, &[Topic::OutsideWindow])
+    };
+    let changed = with(&base, &[(keys, "value: one", "value: two")]);
+    let further = with(&base, &[(keys, "value: one", "value: one, value.yaml: two")]);
+    let all = [&changed, &without(&base, keys), &further].map(|after| found(NOW, after)).concat();
+    insta::assert_snapshot!(all.join("\n"));
+    assert_eq!(found(OPEN, &changed), Vec::<String>::new());
+    // One that it names newly is of its spec.
+    let named = held("  kubeConfig: { secretRef: { name: leaf } }\n");
+    let told = super::repository::told(
+        &compared_at(NOW, &filled(&held("")), &filled(&named)),
+        &[Topic::OutsideWindow],
+    );
+    assert_eq!(
+        told,
+        [
+            "outside-window apps-rw waits for type `rw`, but its kubeconfig in Kustomization flux-system/apps-rw changes at once. It may fail or reach another cluster until then"
+        ]
+    );
+}
+
 /// The last run in the window lets it in, and nothing takes it back once it has begun.
 #[test]
 fn what_begins_at_the_end_of_a_window_is_told_to_land_after_it() {

@@ -1,6 +1,7 @@
 //! All scenes.
 
 mod admission;
+mod adoption;
 mod artifact;
 mod follow;
 mod follow_worse;
@@ -37,6 +38,7 @@ pub const ALL: &[Scene] = &[
     Scene { name: "a_held_source_in_its_last_minute", play: follow::ends },
     Scene { name: "what_a_held_source_makes_worse", play: follow_worse::play },
     Scene { name: "a_chain_that_a_closing_overtakes", play: follow_worse::chain },
+    Scene { name: "a_held_source_that_comes_while_closed", play: adoption::play },
     Scene { name: "a_held_artifact_of_a_registry", play: artifact::play },
     Scene { name: "a_held_source_of_several_namespaces", play: namespaces::held },
     Scene { name: "a_held_source_in_new_clusters", play: follow::new_clusters },
