@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use crate::delivery::classify::{Classified, Context, Reason, TYPE_ANNOTATION, classify};
+use crate::delivery::fleet::reached_by;
 use crate::delivery::{Apps, Child, Doubt, Input, Readers, app_names, children, whole_app};
 use crate::delivery::{EntryPoint, Role, Sides};
 use crate::diagnostic::{Diagnostic, Place};
@@ -253,11 +254,27 @@ fn named_in(input: &Input<'_>, sides: &Sides, entry: &EntryPoint, name: &str) ->
 /// Explains what is asked for; `None` where it is an app that no entry point has.
 fn explained(input: &Input<'_>, question: Asked<'_>) -> Result<Option<Explanation>, Error> {
     let sides = input.sides();
-    let (lone, live) = (Lone::of(input, &sides), input.live(&sides));
+    let live = input.live(&sides);
     let named = |entry: &EntryPoint| match question {
         Asked::App(name) => named_in(input, &sides, entry, name),
         Asked::At(_) => BTreeSet::new(),
     };
+    // A build that reads nothing of what is asked for brings nothing of it either.
+    let readers = Readers::of(input.model);
+    let (reached, reading) = match question {
+        Asked::At(path) => (reached_by(input.model, input.snapshot, path), reading(input, &readers, path)),
+        Asked::App(_) => (BTreeSet::new(), BTreeSet::new()),
+    };
+    let may_be = |entry: &EntryPoint| match question {
+        Asked::At(path) => {
+            reached.contains(&entry.path)
+                || reading.contains(&entry.path)
+                || entry.path.is_within(path)
+                || input.model.flux_of(entry).any(|flux| brings(flux, path))
+        }
+        Asked::App(_) => !named(entry).is_empty(),
+    };
+    let lone = Lone::among(input, &sides, may_be);
     // An entry point is explained with all that it builds, wherever that stands.
     let is_asked = |entry: &EntryPoint, object: &Object, apps: &Apps| {
         let is_named = || {
@@ -277,7 +294,7 @@ fn explained(input: &Input<'_>, question: Asked<'_>) -> Result<Option<Explanatio
         let is_applied = !entry.flux.is_empty() || entry.through.is_some();
         let is_side = sides.get(&entry.path).is_some_and(|(whole, _)| input.model.entry(whole).is_some());
         let is_doubled = !is_applied && (is_side || live.contains(&entry.path));
-        if is_doubled || matches!(question, Asked::App(_)) && named(entry).is_empty() {
+        if is_doubled || !may_be(entry) {
             continue;
         }
         is_known = true;
@@ -350,7 +367,6 @@ fn explained(input: &Input<'_>, question: Asked<'_>) -> Result<Option<Explanatio
         let failed = failed.into_iter().collect();
         return Ok(is_known.then_some(Explanation { failed, objects: explained, files: Vec::new() }));
     };
-    let readers = Readers::of(input.model);
     let mut files = Vec::new();
     for file in unbuilt(input, path, &explained) {
         let kept = Kept::of(input, &sides, &file);
@@ -365,12 +381,15 @@ fn explained(input: &Input<'_>, question: Asked<'_>) -> Result<Option<Explanatio
             files.push(Read { file, readers: built });
         }
     }
-    let below = input.snapshot.below(path).map(|(file, _)| file);
-    let asked = input.snapshot.entry(path).map(|_| path).into_iter().chain(below);
-    let reading: BTreeSet<&RepoPath> =
-        asked.flat_map(|file| readers.reading(file)).map(|reader| &reader.path).collect();
     failed.retain(|folder| reading.contains(folder));
     Ok(Some(Explanation { failed: failed.into_iter().collect(), objects: explained, files }))
+}
+
+/// Returns the folders of builds that read something at a path.
+fn reading<'r>(input: &Input<'_>, readers: &'r Readers<'_>, path: &RepoPath) -> BTreeSet<&'r RepoPath> {
+    let below = input.snapshot.below(path).map(|(file, _)| file);
+    let asked = input.snapshot.entry(path).map(|_| path).into_iter().chain(below);
+    asked.flat_map(|file| readers.reading(file)).map(|reader| &reader.path).collect()
 }
 
 /// Tells whether `spec.components` of a Flux Kustomization take in something at a path.

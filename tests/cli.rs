@@ -441,6 +441,21 @@ fn verbose_tells_how_many_builds_it_took() {
     assert_eq!(told(&["when", "-v"]), [none]);
 }
 
+/// A question about one file builds what reads that file.
+#[test]
+fn explain_builds_what_reads_the_file() {
+    let scratch = sample();
+    for (path, made) in [
+        ("clusters/edge-01/apps/kustomization.yaml", "1 distinct, 1 made"),
+        ("apps/probe/deployment.yaml", "2 distinct, 2 made"),
+        ("clusters/edge-02/flux/apps.yaml", "0 distinct, 0 made"),
+        ("clusters", "4 distinct, 4 made"),
+    ] {
+        let told = scratch.expect(0, &["explain", path, "-v", "--no-cache"]).stderr;
+        assert!(told.contains(made), "{path}: {told}");
+    }
+}
+
 #[test]
 fn builds_are_kept_between_runs_outside_of_the_repository() {
     let scratch = sample();
@@ -573,7 +588,12 @@ fn init_says_which_windows_are_not_used() {
     let scratch = Scratch::fixture("adopted").with_binary();
     let window = ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN"];
     let run = scratch.expect(1, &[&["init", "--now", "2026-11-23T12:00:00Z"], &window[..]].concat());
-    insta::assert_snapshot!(run.stderr, @r"
+    insta::assert_snapshot!(run.stderr, @"
+    note: 2 clusters: plant-north, plant-south. Nothing in Git names their roots: their folders are a guess
+     --> .
+     = help: remove from windows.yaml what is no cluster
+             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
+
     warning: --open and --close are not used: the gate in infra/maintenance keeps its window
      = help: to change it: `gitops-windows windows set reconciliation-window --open '0 22 * * SAT' --close '0 4 * * SUN'`
     plant-north, plant-south

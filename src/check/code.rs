@@ -184,6 +184,8 @@ codes! {
         "A Flux Kustomization reads a source that is not in Git.";
     UNDECLARED_FIELD = "GW071" "undeclared-field" Error
         "A Flux Kustomization has a field that the Flux in Git does not declare.";
+    RENAMED_SIDE = "GW072" "renamed-side" Warning
+        "Folders are named as sides of another folder than the one around them.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

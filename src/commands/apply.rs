@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::change::Changes;
 use crate::cli::{Consent, Format, Writing};
 use crate::commands::refused;
 use crate::commands::workspace::Workspace;
@@ -340,6 +341,9 @@ fn report(output: &Output, plan: &Plan) {
         output.say(&format!("{count} entry points not divided (--verbose names them)"));
         reasons.iter().for_each(|line| output.say(&line[2..]));
     }
+    if plan.report.entries().iter().any(|entry| matches!(entry.way, Way::Plain | Way::Projection)) {
+        output.say("Entry point: the folder of a Flux Kustomization. Side: its part of one change type.");
+    }
     if plan.report.entries().iter().any(|entry| entry.way == Way::Projection) {
         output.say("Projection: each side builds the whole app and keeps the objects of its change type.");
     }
@@ -358,7 +362,9 @@ fn alike(entries: &[&EntryOutcome]) -> BTreeMap<Vec<String>, usize> {
 fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
     let json = |value: Value| output.json(&value);
     match shown {
-        Shown::Difference(Format::Unified) => output.result(unified(plan, output.color()).as_bytes()),
+        Shown::Difference(Format::Unified) => {
+            output.result(unified(&plan.changes, output.color()).as_bytes());
+        }
         Shown::Difference(Format::Patch) => output.result(&diff::patch(&plan.changes)),
         Shown::Difference(Format::Markdown) => {
             output.result(diff::markdown(&plan.changes, diff::LIMIT).as_bytes());
@@ -370,12 +376,12 @@ fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
 
 /// Gives the difference for people. The schema of the spec is told in a line: it is the program's
 /// own, and would bury what people came for.
-fn unified(plan: &Plan, color: bool) -> String {
+pub(super) fn unified(changes: &Changes, color: bool) -> String {
     let is_schema = |path: &&RepoPath| path.name() == Some(SCHEMA_FILE);
-    let mut shown = plan.changes.clone();
+    let mut shown = changes.clone();
     shown.retain(|path, _| !is_schema(&path));
     let mut text = diff::unified(&shown, color);
-    for path in plan.changes.keys().filter(is_schema) {
+    for path in changes.keys().filter(is_schema) {
         text.push_str(&format!("and {path}, the schema that editors read: see `gitops-windows schema`\n"));
     }
     text

@@ -11,14 +11,14 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::{on_demand, renderer};
 use crate::commands::workspace::Workspace;
-use crate::delivery::{Delivery, Model};
+use crate::delivery::{Delivery, Holds, Model};
 use crate::diagnostic::{self, Diagnostic, Severity, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan;
 use crate::render::Renderer;
 use crate::schedule::Length;
-use crate::spec;
+use crate::spec::{self, Spec};
 use crate::template::Templates;
 use crate::text::{did_you_mean, some};
 use clap::{Args, ValueEnum};
@@ -167,6 +167,10 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
     }
     if is_text && !is_lost {
         looked_at(&workspace, &model, spec.is_some(), output);
+        if spec.is_some_and(|spec| waits_for_nothing(spec, &model)) {
+            output
+                .say("Nothing waits: no gate suspends a Flux Kustomization. `gitops-windows when` says why.");
+        }
         let remote: Vec<String> = remote.into_iter().collect();
         let (is, it) = if remote.len() == 1 { ("is", "it needs") } else { ("are", "they need") };
         if !remote.is_empty() {
@@ -208,6 +212,12 @@ fn is_nowhere(model: &Model, output: &Output) -> bool {
     };
     output.say(&format!("Looked at no cluster: {found}. `gitops-windows clusters` says more."));
     true
+}
+
+/// Tells whether nothing waits although the spec wants that: it has windows, and not all gates are off.
+fn waits_for_nothing(spec: &Spec, model: &Model) -> bool {
+    let is_on = |cluster: &String| spec.gates(cluster) && spec.gate_enabled(cluster);
+    spec.clusters.keys().any(is_on) && Holds::new(model, Some(spec)).all().is_empty()
 }
 
 /// Says what was looked at, where that is not what somebody would think.

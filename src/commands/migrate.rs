@@ -8,8 +8,10 @@ use clap::Args;
 
 use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply};
+use crate::commands::clock;
 use crate::commands::contexts::{contexts, named};
 use crate::commands::split::NEXT;
+use crate::commands::sync::when_open;
 use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
@@ -70,7 +72,9 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
         applied: commits.into_iter().map(|commit| (commit.to_owned(), relation(commit))).collect(),
         live,
     };
-    let plan = migrate(&loaded.input(), &base.input(loaded.renderer.as_ref()), &templates, &options)?;
+    let mut plan = migrate(&loaded.input(), &base.input(loaded.renderer.as_ref()), &templates, &options)?;
+    plan.remarks.extend(when_open(&loaded.spec, &loaded.model, &plan.while_open, clock::now(global)?)?);
+    loaded.warn_of_broken(&mut plan);
     let renderer = loaded.renderer.as_ref();
     let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;
     if plan.changes.is_empty() && plan.report.standings().is_empty() && plan.report.entries().is_empty() {

@@ -40,7 +40,8 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
     // In a repository without a commit nothing is live.
     let base = needs_base(&loaded.input()).then(|| loaded.base("HEAD").ok()).flatten();
     let base = base.as_ref().map(|base| base.input(loaded.renderer.as_ref()));
-    let plan = split(&loaded.input(), base.as_ref(), &templates, &selection)?;
+    let mut plan = split(&loaded.input(), base.as_ref(), &templates, &selection)?;
+    loaded.warn_of_broken(&mut plan);
     let renderer = loaded.renderer.as_ref();
     let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;
     // What joins sides that are live is done with that.

@@ -145,11 +145,12 @@ pub fn plan_of(
     let mut plan = sync(&loaded.input(), &templates, options)?;
     let when = when_open(&loaded.spec, &loaded.model, &plan.while_open, clock::now(global)?)?;
     plan.remarks.extend(when);
+    loaded.warn_of_broken(&mut plan);
     Ok(plan)
 }
 
 /// Says when the windows of clusters are open together, which a plan has to reach then.
-fn when_open(
+pub(super) fn when_open(
     spec: &Spec,
     model: &Model,
     clusters: &BTreeSet<String>,
@@ -174,7 +175,7 @@ fn when_open(
             };
             let until = match open.close == Timestamp::MAX {
                 true => String::new(),
-                false => format!(" until {}", moment(open.close, &zone)),
+                false => format!(". The first closes at {}", moment(open.close, &zone)),
             };
             let text = format!("all windows of {names} are {from}{until}");
             Diagnostic::note(text).at(place).help("let it reach every cluster in that time")

@@ -3,11 +3,11 @@
 use clap::Args;
 
 use crate::cli::{Consent, Global};
-use crate::commands::apply::Exit;
+use crate::commands::apply::{Exit, unified};
 use crate::commands::workspace::Workspace;
 use crate::error::Error;
 use crate::output::Output;
-use crate::{diff, write};
+use crate::write;
 
 /// Arguments of `undo`.
 #[derive(Args, Debug)]
@@ -24,7 +24,7 @@ pub fn run(global: &Global, arguments: &Undo, output: &Output) -> Result<Exit, E
         output.say("There is nothing to take back.");
         return Ok(Exit::Clean);
     };
-    output.result(diff::unified(&changes, output.color()).as_bytes());
+    output.result(unified(&changes, output.color()).as_bytes());
     let asked = arguments.consent.may_ask(output);
     let yes = arguments.consent.yes
         || (asked

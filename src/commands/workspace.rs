@@ -13,6 +13,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::path::{RepoPath, RepoPathError};
+use crate::plan::{Plan, is_remote};
 use crate::render::Renderer;
 use crate::repo::flux::is_yaml;
 use crate::repo::{Entry, Repository, Snapshot};
@@ -230,6 +231,27 @@ impl Loaded {
             count => (format!("{count} remarks"), "them"),
         };
         output.say(&format!("{remarks} on the repository: `gitops-windows clusters` tells {them}."));
+    }
+
+    /// Adds to a plan that changes nothing what does not build in the clusters of the spec: the reason may be that.
+    pub fn warn_of_broken(&self, plan: &mut Plan) {
+        if !plan.changes.is_empty() {
+            return;
+        }
+        let own = self.model.delivered.all.iter().filter(|one| self.spec.clusters.contains_key(&one.name));
+        let broken = own.flat_map(|cluster| &cluster.kustomizations).filter_map(|one| {
+            let error = one.error.as_deref().filter(|error| !is_remote(error))?;
+            Some((one.path.clone()?, error.split_whitespace().collect::<Vec<_>>().join(" ")))
+        });
+        for (path, error) in broken.collect::<BTreeMap<_, _>>() {
+            let is_told = |place: &Place| place.path.is_within(&path);
+            let refused = plan.report.entries().iter().any(|entry| entry.before == path && entry.is_broken());
+            if refused || plan.remarks.iter().filter_map(|one| one.place.as_ref()).any(is_told) {
+                continue;
+            }
+            let told = Diagnostic::warning(format!("{path} does not build: {error}"));
+            plan.remarks.push(told.at(Place::file(path)).help("`gitops-windows check` says what to correct"));
+        }
     }
 
     /// Reads the repository as it is at a revision.

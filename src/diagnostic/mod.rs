@@ -160,13 +160,13 @@ impl Diagnostic {
     /// Tells whether two of them are shown alike, but for their further places.
     fn is_alike(&self, other: &Diagnostic) -> bool {
         (self.severity, self.code) == (other.severity, other.code)
-            && (&self.message, &self.help) == (&other.message, &other.help)
+            && (self.words(), &self.help) == (other.words(), &other.help)
             && self.place == other.place
     }
 }
 
 /// Leaves out what is shown like an earlier one, as what several clusters share is found in each of them: that is about all
-/// of it.
+/// of it. What has come true in one of them is told as that.
 pub fn distinct(all: impl IntoIterator<Item = Diagnostic>) -> Vec<Diagnostic> {
     merged(all, |one, other| one.is_alike(other) && one.related == other.related)
 }
@@ -186,11 +186,15 @@ fn merged(
         let alike = known.entry(sum(&one)).or_default();
         match alike.iter().copied().find(|position| is_it(&found[*position], &one)) {
             Some(position) => {
+                let is_true = one.words() == one.message;
                 let first = &mut found[position];
                 first.about.extend(one.about);
                 let new =
                     one.related.into_iter().filter(|one| !first.related.contains(one)).collect::<Vec<_>>();
                 first.related.extend(new);
+                if is_true {
+                    first.message = one.message;
+                }
             }
             None => {
                 alike.push(found.len());
@@ -205,7 +209,25 @@ fn merged(
 /// as their square.
 fn sum(one: &Diagnostic) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (one.code, &one.message).hash(&mut hasher);
+    (one.code, one.words()).hash(&mut hasher);
     one.place.as_ref().map(|place| (&place.path, &place.span)).hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_come_true_somewhere_is_told_as_that() {
+        let waits = || Diagnostic::warning("a waits").lasting("a waits");
+        let planned = || Diagnostic::warning("a is to wait").lasting("a waits").about("one".to_owned());
+        for all in [[waits(), planned()], [planned(), waits()]] {
+            let found = distinct(all);
+            let [one] = &found[..] else { panic!("{found:?}") };
+            assert_eq!((one.message.as_str(), one.about.len()), ("a waits", 1));
+        }
+        let elsewhere = planned().at(Place::file(RepoPath::default()));
+        assert_eq!(distinct([waits(), elsewhere]).len(), 2);
+    }
 }

@@ -213,6 +213,12 @@ fn words(message: &str) -> impl Iterator<Item = String> {
     message.split_whitespace().map(|word| word.trim_matches([',', ':', '.']).to_owned())
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+/// Returns the first line of a message, with the next one where it announces that.
+fn first_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.next().unwrap_or_default();
+    match lines.next().filter(|_| first.ends_with(':')) {
+        Some(next) => format!("{first} {next}"),
+        None => first.to_owned(),
+    }
 }

@@ -17,6 +17,6 @@ pub(crate) use length::{count, length};
 pub(crate) use ranges::ranges;
 pub(crate) use sha256::sha256;
 pub(crate) use some::some;
-pub use suggest::{did_you_mean, did_you_mean_length, did_you_mean_path, nearest, one_of};
+pub use suggest::{did_you_mean, did_you_mean_length, did_you_mean_path, is_alike, nearest, one_of};
 pub(crate) use table::table;
 pub(crate) use words::{words, words_of};

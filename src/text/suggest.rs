@@ -6,8 +6,9 @@ const MOST: usize = 3;
 /// Gives the candidates that `word` may have been meant to be, nearest first, at most three.
 ///
 /// A candidate is near when at most a third of the word's characters, and at least one, must be
-/// inserted, removed, replaced or swapped with their neighbour, or where only separators and leading zeros of numbers
-/// differ; letter case does not count. Among equally near ones the order of `candidates` stays.
+/// inserted, removed, replaced or swapped with their neighbour, where only separators and leading zeros of numbers
+/// differ, or where the word is the beginning of one at most twice as long; letter case does not count. Among equally near
+/// ones the order of `candidates` stays.
 ///
 /// ```
 /// use gitops_windows::text::nearest;
@@ -17,6 +18,8 @@ const MOST: usize = 3;
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // A name of that length is no typing error, and the distance costs its square.
     const LONGEST: usize = 128;
+    // What is shorter begins too many names.
+    const SHORTEST: usize = 4;
     let word: Vec<char> = word.to_lowercase().chars().take(LONGEST + 1).collect();
     if word.len() > LONGEST {
         return Vec::new();
@@ -29,6 +32,10 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
             if bare(&word) == bare(&other) && !bare(&word).is_empty() {
                 return Some((usize::from(word != other), candidate));
             }
+            let missing = other.len().saturating_sub(word.len());
+            if word.len() >= SHORTEST && missing <= word.len() && other.starts_with(&word) {
+                return Some((missing, candidate));
+            }
             if other.len().abs_diff(word.len()) > limit {
                 return None;
             }
@@ -39,6 +46,12 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.sort_by_key(|(distance, _)| *distance);
     near.truncate(MOST);
     near.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// Tells whether two words differ in nothing but letter case, separators and leading zeros of numbers.
+pub fn is_alike(word: &str, other: &str) -> bool {
+    let bare = |word: &str| bare(&word.to_lowercase().chars().collect::<Vec<_>>());
+    bare(word) == bare(other) && !bare(word).is_empty()
 }
 
 /// Writes the names that there are, as a help; not all of many.
@@ -148,6 +161,12 @@ mod tests {
     }
 
     #[test]
+    fn a_beginning_is_near() {
+        assert_eq!(nearest("flux-sys", ["apps", "flux-system"]), ["flux-system"]);
+        assert!(is_alike("edge-2", "Edge-02") && !is_alike("edge-3", "edge-02") && !is_alike("-", ""));
+    }
+
+    #[test]
     fn letter_case_does_not_count() {
         assert_eq!(nearest("TimeZone", ["timeZone"]), ["timeZone"]);
     }
@@ -158,6 +177,8 @@ mod tests {
         assert!(nearest("rt", [""]).is_empty());
         assert!(nearest(&"a".repeat(1000), ["aaaa"]).is_empty());
         assert!(nearest("abc", ["xyz"]).is_empty());
+        assert!(nearest("web", ["website"]).is_empty());
+        assert!(nearest("main", ["maintenance"]).is_empty());
     }
 
     #[test]

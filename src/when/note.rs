@@ -229,8 +229,8 @@ const KINDS: [Kind; 43] = [
     (
         "needed",
         |line| is_idle(line) && line.needed_by.is_some(),
-        "no gate suspends an entry point, as an ungated dependant needs it. Every object has a window, and lands at once",
-        "remove it from the `dependsOn` there\nor give every object there a window too\nor do what else `gitops-windows sync --dry-run` names",
+        "no gate suspends an entry point, as an ungated dependant needs it. All of its objects have a window, but land at once",
+        "remove it from the `dependsOn` that `gitops-windows sync --dry-run` names\nor give all objects of that dependant a window too",
     ),
     (
         "of-root",

@@ -21,15 +21,15 @@ fn narrow() -> Scratch {
 #[test]
 fn a_gate_goes_where_flux_fetches_it() {
     let scratch = narrow();
-    insta::assert_snapshot!(told(&scratch, &INIT), @r#"
-note: the gate of cluster prod suspends shop entirely: every object there has a window
- --> windows.yaml
- = help: 1. give objects that must not wait a real-time type under `rules`
-         2. split it
-prod
-  deploy/shop  Flux Kustomization shop
-From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
-"#);
+    insta::assert_snapshot!(told(&scratch, &INIT), @"
+    note: the gate of cluster prod suspends shop entirely: every object there has a window
+     --> windows.yaml
+     = help: 1. give objects that must not wait a real-time type under `rules`
+             2. run `gitops-windows split --all`
+    prod
+      deploy/shop  Flux Kustomization shop
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
+    ");
     let files = scratch.git(&["ls-files"]);
     let outside: Vec<&str> = files.lines().filter(|path| !path.starts_with("deploy/")).collect();
     assert_eq!(outside, ["windows.schema.json", "windows.yaml"]);
@@ -82,11 +82,11 @@ fn gates_go_where_each_cluster_fetches_its_own() {
         ("k/shared/apps/shop/service.yaml", &service),
     ];
     let scratch = repository(&texts.chain(shared).collect::<Vec<_>>());
-    insta::assert_snapshot!(told(&scratch, &INIT), @r"
+    insta::assert_snapshot!(told(&scratch, &INIT), @"
     note: the gate of clusters east, west suspends shop entirely: every object there has a window
      --> windows.yaml
      = help: 1. give objects that must not wait a real-time type under `rules`
-             2. split it
+             2. run `gitops-windows split --all`
     east, west
       k/shared/apps/shop  Flux Kustomization shop
     From Sun 2026-11-29 04:00 UTC, 2 Flux Kustomizations in 2 clusters wait for Sat 2026-12-05 22:00 UTC. Nothing else changes.

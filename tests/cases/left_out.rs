@@ -16,18 +16,18 @@ fn what_git_suspends_is_left_out_of_the_gate() {
         ("apps/shop/kustomization.yaml", "resources: [service.yaml]\n"),
         ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
     ]);
-    insta::assert_snapshot!(told(&scratch, &INIT), @r#"
-note: the gate of cluster prod leaves out old: `suspend: true` stands in Git
+    insta::assert_snapshot!(told(&scratch, &INIT), @"
+    note: the gate of cluster prod leaves out old: `suspend: true` stands in Git
 
-note: the gate of cluster prod suspends shop entirely: every object there has a window
- --> windows.yaml
- = help: 1. give objects that must not wait a real-time type under `rules`
-         2. split it
-prod
-  apps/old   Flux Kustomization old
-  apps/shop  Flux Kustomization shop
-From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
-"#);
+    note: the gate of cluster prod suspends shop entirely: every object there has a window
+     --> windows.yaml
+     = help: 1. give objects that must not wait a real-time type under `rules`
+             2. run `gitops-windows split --all`
+    prod
+      apps/old   Flux Kustomization old
+      apps/shop  Flux Kustomization shop
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
+    ");
     let gate = gate(&scratch);
     assert!(gate.contains("\"shop\"") && !gate.contains("\"old\""), "{gate}");
     assert_eq!(notes(&scratch), [""; 0]);
@@ -68,23 +68,24 @@ fn what_git_suspends_is_not_divided() {
         ("apps/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
     ]);
     scratch.take(&INIT);
-    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
-prod
-  apps/shop  split by projection
-    why: apps/shop/kustomization.yaml lists files itself, which stay where they are
-warning: apps/old in cluster prod is left as it is: Flux Kustomization old has `suspend: true` in Git. No change of it reaches the cluster
- --> clusters/prod/old.yaml:9:12
-  |
-9 |   suspend: true
-  |            ^^^^
-  |
-  = help: 1. remove `suspend` there
-          2. wait until the cluster has applied that
-          3. go on
-Projection: each side builds the whole app and keeps the objects of its change type.
-1 entry point is left as before, for the reasons above.
-Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
-"#);
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @"
+    prod
+      apps/shop  split by projection
+        why: apps/shop/kustomization.yaml lists files itself, which stay where they are
+    warning: apps/old in cluster prod is left as it is: Flux Kustomization old has `suspend: true` in Git. No change of it reaches the cluster
+     --> clusters/prod/old.yaml:9:12
+      |
+    9 |   suspend: true
+      |            ^^^^
+      |
+      = help: 1. remove `suspend` there
+              2. wait until the cluster has applied that
+              3. go on
+    Entry point: the folder of a Flux Kustomization. Side: its part of one change type.
+    Projection: each side builds the whole app and keeps the objects of its change type.
+    1 entry point is left as before, for the reasons above.
+    Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
+    ");
     scratch.commit();
     let gate = gate(&scratch);
     assert!(gate.contains("\"shop-rw\"") && !gate.contains("\"old"), "{gate}");
@@ -131,21 +132,26 @@ fn commented_out() -> Scratch {
 #[test]
 fn what_no_list_names_is_not_in_the_way() {
     let scratch = commented_out();
-    insta::assert_snapshot!(told(&scratch, &INIT), @r#"
-note: Flux Kustomization off is not alive: no cluster gets it
- --> apps/prod/team/off.yaml
- = help: `gitops-windows clusters` lists them
+    insta::assert_snapshot!(told(&scratch, &INIT), @"
+    note: Flux Kustomization off is not alive: no cluster gets it
+     --> apps/prod/team/off.yaml
+     = help: `gitops-windows clusters` lists them
 
-note: the gate of cluster prod suspends on entirely: every object there has a window
- --> windows.yaml
- = help: 1. give objects that must not wait a real-time type under `rules`
-         2. split it
-prod
-  apps/prod  Flux Kustomization apps  no kustomization.yaml: Flux makes one
-  base/on    Flux Kustomization on
-From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
-After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 1 cluster wait for their windows.
-"#);
+    note: 1 cluster: prod. Nothing in Git names its root: its folder is a guess
+     --> .
+     = help: remove from windows.yaml what is no cluster
+             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
+
+    note: the gate of cluster prod suspends on entirely: every object there has a window
+     --> windows.yaml
+     = help: 1. give objects that must not wait a real-time type under `rules`
+             2. run `gitops-windows split --all`
+    prod
+      apps/prod  Flux Kustomization apps  no kustomization.yaml: Flux makes one
+      base/on    Flux Kustomization on
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
+    After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 1 cluster wait for their windows.
+    ");
     let untouched = |scratch: &Scratch| {
         let is_off = |path: &str| path.contains("/off") || path.contains("/gone");
         let files = scratch.git(&["ls-files"]);

@@ -39,11 +39,12 @@ fn a_field_that_kustomize_does_not_know_is_divided_with_the_rest() {
     insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
     Nothing is split, so nothing can differ.
     ");
-    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @"
     edge
       apps/edge  split
         why: web: plain, moved apart, every object stays the same
         api: plain, moved apart, every object stays the same
+    Entry point: the folder of a Flux Kustomization. Side: its part of one change type.
     Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
     ");
     insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
@@ -78,11 +79,12 @@ fn a_projection_goes_without_such_a_field_and_an_umbrella_keeps_it() {
     let scratch = shop(list);
     scratch.write("apps/edge/own.yaml", CONFIG_MAP.replace("NAME", "own")).commit();
     scratch.take(&INIT);
-    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r"
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @"
     note: `patch` of apps/edge/kustomization.yaml is no field of kustomize. apps/edge/edge-all goes without it
     edge
       apps/edge  split by projection
         why: apps/edge/kustomization.yaml lists files itself, which stay where they are
+    Entry point: the folder of a Flux Kustomization. Side: its part of one change type.
     Projection: each side builds the whole app and keeps the objects of its change type.
     Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
     ");

@@ -1,6 +1,8 @@
 //! Small repositories of shapes that mislead whoever reads files in place of builds: the whole way through each.
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
+#[path = "../support/agree.rs"]
+mod agree;
 #[path = "../support/mod.rs"]
 mod support;
 

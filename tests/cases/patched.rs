@@ -25,15 +25,20 @@ fn a_source_from_the_parent_is_a_source() {
         metadata: { name: shop, namespace: flux-system }\nspec: { path: ./apps/shop }\n";
     let source = "{ interval: 10m, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }";
     let scratch = family(source, child, &SERVICE.replace("NAME", "shop"));
-    insta::assert_snapshot!(told(&scratch, &INIT), @r#"
-note: the gate of cluster prod suspends shop entirely: every object there has a window
- --> windows.yaml
- = help: 1. give objects that must not wait a real-time type under `rules`
-         2. split it
-prod
-  apps/shop  Flux Kustomization shop
-From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
-"#);
+    insta::assert_snapshot!(told(&scratch, &INIT), @"
+    note: 1 cluster: prod. Nothing in Git names its root: its folder is a guess
+     --> .
+     = help: remove from windows.yaml what is no cluster
+             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
+
+    note: the gate of cluster prod suspends shop entirely: every object there has a window
+     --> windows.yaml
+     = help: 1. give objects that must not wait a real-time type under `rules`
+             2. run `gitops-windows split --all`
+    prod
+      apps/shop  Flux Kustomization shop
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
+    ");
     assert!(gate(&scratch).contains("\"shop\""));
     assert_eq!(notes(&scratch), [""; 0]);
 }
@@ -46,19 +51,24 @@ fn variables_from_the_parent_are_variables() {
     // One that no list names gets nothing from the parent, and nothing is said of its variables.
     let archived = flux_kustomization("archived", "apps/shop", "");
     scratch.write("archive/archived.yaml", archived).commit();
-    insta::assert_snapshot!(told(&scratch, &INIT), @r#"
-note: Flux Kustomization archived is not alive: no cluster gets it
- --> archive/archived.yaml
- = help: `gitops-windows clusters` lists them
+    insta::assert_snapshot!(told(&scratch, &INIT), @"
+    note: Flux Kustomization archived is not alive: no cluster gets it
+     --> archive/archived.yaml
+     = help: `gitops-windows clusters` lists them
 
-note: the gate of cluster prod suspends shop entirely: every object there has a window
- --> windows.yaml
- = help: 1. give objects that must not wait a real-time type under `rules`
-         2. split it
-prod
-  apps/shop  Flux Kustomization shop
-From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
-"#);
+    note: 1 cluster: prod. Nothing in Git names its root: its folder is a guess
+     --> .
+     = help: remove from windows.yaml what is no cluster
+             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
+
+    note: the gate of cluster prod suspends shop entirely: every object there has a window
+     --> windows.yaml
+     = help: 1. give objects that must not wait a real-time type under `rules`
+             2. run `gitops-windows split --all`
+    prod
+      apps/shop  Flux Kustomization shop
+    From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
+    ");
     assert!(gate(&scratch).contains("\"shop\""));
     assert_eq!(notes(&scratch), [""; 0]);
 }

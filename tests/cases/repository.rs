@@ -1,7 +1,13 @@
 //! The small repositories and what they are made of.
 
-use crate::support::flux_kustomization;
+use std::sync::LazyLock;
+
+use gitops_windows::path::RepoPath;
+use gitops_windows::render::Embedded;
+
+use crate::agree::disagreements;
 use crate::support::scratch::{Run, Scratch};
+use crate::support::{flux_kustomization, read};
 
 /// What `init` is told.
 pub const INIT: [&str; 10] = [
@@ -30,7 +36,16 @@ pub fn repository(files: &[(&str, &str)]) -> Scratch {
         scratch.write(path, text);
     }
     scratch.commit();
+    agreed(&scratch);
     scratch
+}
+
+/// Holds the questions to the same belief about a repository.
+#[track_caller]
+pub fn agreed(scratch: &Scratch) {
+    static RENDERER: LazyLock<Embedded> = LazyLock::new(Embedded::default);
+    let found = disagreements(&read(scratch.top()), &RepoPath::top(), &*RENDERER);
+    assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
 /// The Flux Kustomization that applies the folder of a cluster, its own file included.
@@ -53,9 +68,12 @@ pub fn spoken(run: &Run) -> String {
 /// Splits everything and takes every step; returns what the step after the last one says.
 #[track_caller]
 pub fn finished(scratch: &Scratch) -> String {
+    agreed(scratch);
     scratch.take(&["split", "--all", "--yes"]);
+    agreed(scratch);
     for _ in 0..2 {
         scratch.take(&["migrate", "--yes"]);
+        agreed(scratch);
     }
     told(scratch, &["migrate", "--yes"])
 }
@@ -64,6 +82,7 @@ pub fn finished(scratch: &Scratch) -> String {
 #[track_caller]
 pub fn notes(scratch: &Scratch) -> Vec<String> {
     let run = scratch.expect(0, &["check", "--format", "json", "--fail-on", "error"]);
+    agreed(scratch);
     let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     let codes =
         json["findings"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap().to_owned());

@@ -13,7 +13,11 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
         ("components/shop/service.yaml", &SERVICE.replace("NAME", "shop")),
         ("components/shop/config.yaml", &CONFIG_MAP.replace("NAME", "shop")),
     ]);
-    insta::assert_snapshot!(told(&scratch, &INIT), @r"
+    insta::assert_snapshot!(told(&scratch, &INIT), @"
+    note: 2 clusters: dev, prod. Nothing in Git names their roots: their folders are a guess
+     --> .
+     = help: remove from windows.yaml what is no cluster
+             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
     dev, prod
       components/shop  Flux Kustomization shop
     Nothing waits yet.
@@ -21,13 +25,14 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
     After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 2 clusters wait for their windows.
     ");
     assert!(!scratch.text("windows.yaml").contains("enabled: false"));
-    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
-dev, prod
-  components/shop  split by projection
-    why: components/shop/kustomization.yaml lists files itself, which stay where they are
-Projection: each side builds the whole app and keeps the objects of its change type.
-Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
-"#);
+    insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @"
+    dev, prod
+      components/shop  split by projection
+        why: components/shop/kustomization.yaml lists files itself, which stay where they are
+    Entry point: the folder of a Flux Kustomization. Side: its part of one change type.
+    Projection: each side builds the whole app and keeps the objects of its change type.
+    Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
+    ");
     insta::assert_snapshot!(finished(&scratch), @r#"
 dev, prod
   components/shop  finished (step 3 of 3)

@@ -335,6 +335,28 @@ fn a_renamed_type_is_refused_while_its_side_stands() {
     assert!(run.stderr.contains("no type `rw`"), "{}", run.stderr);
 }
 
+/// That nothing is to be done may be for want of what can't be read.
+#[test]
+fn what_does_not_build_is_told_where_nothing_else_changes() {
+    let scratch = Scratch::fixture("sample");
+    scratch.take(&[&["init", "--yes"][..], &WINDOW].concat());
+    for words in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.take(words);
+    }
+    let side = "clusters/edge-01/apps/apps-rw";
+    scratch.replace(&format!("{side}/kustomization.yaml"), "resources:", "<<<<<<< HEAD\nresources:").commit();
+    for words in [&["sync", "--yes"][..], &["diff"], &["split", "--all", "--dry-run"], &["migrate"]] {
+        let told = scratch.expect(0, words).stderr;
+        assert_eq!(
+            told.matches(&format!("warning: {side} does not build: ")).count(),
+            1,
+            "{words:?}: {told}"
+        );
+    }
+    let told = scratch.expect(0, &["windows", "list"]).stderr;
+    assert!(!told.contains("does not build"), "{told}");
+}
+
 #[test]
 fn what_does_not_build_changes_no_gate() {
     let scratch = Scratch::fixture("overlays");
@@ -424,7 +446,7 @@ fn what_does_not_build_stops_the_gate_of_its_cluster_alone() {
         told.contains("clusters/edge-02/more of cluster edge-02 does not build, and no gate suspends it"),
         "{told}"
     );
-    assert!(told.contains("all windows of edge-01, edge-02 are next open together from Sat 2026-11-28 22:00 Europe/Berlin until"), "{told}");
+    assert!(told.contains("all windows of edge-01, edge-02 are next open together from Sat 2026-11-28 22:00 Europe/Berlin. The first closes at "), "{told}");
     let changed = scratch.git(&["status", "--short"]);
     for cluster in ["edge-01", "edge-02"] {
         let patch =

@@ -246,3 +246,23 @@ fn a_list_that_cant_be_edited_stops_its_own_cluster_alone() {
     assert!(scratch.top().join("apps/north/north-rw").exists());
     assert!(!scratch.top().join("apps/south/south-rw").exists());
 }
+
+/// A gate that holds an undivided entry point lets all that waits land with the hand-over: that is told before it is
+/// written, and so is the order that is lost.
+#[test]
+fn a_hand_over_behind_a_gate_says_when_to_merge_it() {
+    let all = "rules:\n  - { type: rw }\n";
+    let scratch = Scratch::fixture("overlays");
+    scratch.git(&["rm", "-r", "--quiet", "clusters/south", "apps/south", "infra/south"]);
+    scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\ngate: {{ enabled: true }}\n{all}"));
+    scratch.commit();
+    scratch.take(&["sync", "--yes"]);
+    scratch.replace("windows.yaml", all, "").commit();
+    scratch.take(&["split", "--all", "--yes"]);
+    let told = scratch.expect(0, &["migrate", "--now", "2026-11-23T12:00:00Z", "--yes"]).stderr;
+    let told = told.lines().filter(|line| !line.starts_with("Proven"));
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"));
+    scratch.commit();
+    let told = scratch.expect(0, &["migrate", "--yes"]).stderr;
+    assert!(!told.contains("before the last step"), "{told}");
+}

@@ -194,16 +194,27 @@ impl Answers<'_> {
         let mut wrong = Vec::new();
         let explained = explain::explain(input, &input.model.root).unwrap();
         let mut told: BTreeMap<(&str, &str, String), &str> = BTreeMap::new();
+        let mut appliers: BTreeSet<(&str, &str, String, &str, &str)> = BTreeSet::new();
         for one in &explained.objects {
             for consumer in &one.consumers {
                 let place = (consumer.cluster.as_str(), consumer.path.as_str());
                 told.insert((place.0, place.1, one.id.to_string()), &one.change_type);
                 let Some((namespace, name)) = &consumer.kustomization else { continue };
-                let Some(own) = self.find(place.0, namespace, name, place.1) else { continue };
+                appliers.insert((place.0, place.1, one.id.to_string(), namespace, name));
+                let said = format!("explain, {}, {namespace}/{name} over {}", place.0, place.1);
+                let Some(own) = self.find(place.0, namespace, name, place.1) else {
+                    wrong.push(format!("{said}: clusters has none"));
+                    continue;
+                };
                 let doubt = consumer.doubt.as_ref().map(ToString::to_string);
                 if own["doubt"].as_str() != doubt.as_deref() {
-                    let place = format!("explain, {}, {namespace}/{name}", place.0);
-                    wrong.push(format!("{place}: {doubt:?}, and clusters says {}", own["doubt"]));
+                    wrong.push(format!("{said}: {doubt:?}, and clusters says {}", own["doubt"]));
+                }
+                if consumer.held_by.is_some() != (own["gated"].is_string() || own["suspend"] == true) {
+                    wrong.push(format!(
+                        "{said}: held by {:?}, and clusters says gated by {}, suspended {}",
+                        consumer.held_by, own["gated"], own["suspend"]
+                    ));
                 }
             }
         }
@@ -244,6 +255,10 @@ impl Answers<'_> {
                             one.id
                         )),
                     Some(_) => {}
+                }
+                let applied = (cluster, entry, one.id.to_string(), &*delivery.namespace, &*delivery.name);
+                if delivery.flux.is_some() && !appliers.contains(&applied) {
+                    wrong.push(format!("check, {applied:?} applies it, and explain says otherwise"));
                 }
             }
         }

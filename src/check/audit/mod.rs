@@ -21,6 +21,7 @@ mod place;
 mod reference;
 mod refused;
 mod removed;
+mod renamed;
 mod rule;
 mod side;
 mod source;
@@ -48,7 +49,7 @@ const NAMED: usize = 3;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 30] = [
+pub const AUDITS: [Audit; 31] = [
     suspend::audit,
     value::audit,
     dependency::audit,
@@ -60,6 +61,7 @@ pub const AUDITS: [Audit; 30] = [
     unlisted::audit,
     owner::audit,
     side::audit,
+    renamed::audit,
     namespace::audit,
     reference::audit,
     held::audit,

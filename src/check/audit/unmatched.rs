@@ -8,7 +8,7 @@ use crate::delivery::{EntryPoint, Role};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::repo::FluxKustomization;
 use crate::spec::{Cluster, FluxDefaults, FluxSource, Placed, Spec, WindowUse, near_folder};
-use crate::text::did_you_mean;
+use crate::text::{did_you_mean, is_alike};
 
 /// Finds names of the spec that match nothing; those of its rules are another audit's.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -29,6 +29,9 @@ fn clusters(subject: &Subject<'_>, spec: &Spec) -> Vec<Diagnostic> {
     let is_sign = |entry: &&EntryPoint| entry.role != Role::Gate || !entry.flux.is_empty();
     let entries = subject.model.all_entries().iter().filter(is_sign);
     let known: BTreeSet<&str> = entries.flat_map(EntryPoint::clusters).collect();
+    // The folders of a cluster that nothing names are not alive.
+    let dead = subject.model.unlisted.iter().flat_map(|flux| flux.file.as_str().split('/').rev().skip(1));
+    let dead: BTreeSet<&str> = dead.filter(|folder| !spec.clusters.contains_key(*folder)).collect();
     let mut findings = Vec::new();
     for cluster in spec.clusters.values() {
         let missing = missing_folders(subject, spec, cluster);
@@ -36,6 +39,10 @@ fn clusters(subject: &Subject<'_>, spec: &Spec) -> Vec<Diagnostic> {
         if missing.is_empty() && !known.is_empty() && !known.contains(cluster.name.as_str()) {
             let name = &cluster.name.value;
             let free = known.iter().copied().filter(|other| !spec.clusters.contains_key(*other));
+            // Beside the same name, written otherwise, or as long as no other cluster has the folder.
+            let named = spec.clusters.keys().map(String::as_str);
+            let twins = named.filter(|other| *other != name && is_alike(name, other));
+            let free: BTreeSet<&str> = free.chain(twins).chain(dead.iter().copied()).collect();
             findings.push(finding(
                 format!(
                     "cluster `{name}` has no entry point in this repository. Nothing of it waits for a window"

@@ -97,6 +97,33 @@ fn sides_that_nothing_applies() {
     assert_eq!(audited("clusters/edge/flux.yaml", ""), Vec::<String>::new());
 }
 
+/// A copied cluster whose entry point has its name keeps the folders of the sides of the other one.
+#[test]
+fn sides_that_are_named_after_another_folder() {
+    let found = |from: &str, to: &str| {
+        let files = files().into_iter().map(|(path, text)| (path.replace(from, to), text.replace(from, to)));
+        let files = files.collect::<Files>();
+        with(&together(&[files]), &spec(SPEC), |input| {
+            let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+            let all = audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap());
+            all.into_iter().filter(|one| one.code == Some("GW072")).collect::<Vec<_>>()
+        })
+    };
+    let told = found("apps/apps-", "shop/apps-");
+    let [one] = &told[..] else { panic!("{told:#?}") };
+    insta::assert_snapshot!(format!("{}\n{}", one.message, one.help.as_deref().unwrap_or_default()), @r"
+    apps-rt, apps-rw in p000/clusters/edge/shop have names of sides of `apps`. So apps has no sides here: each is an entry point of its own
+    1. run `git mv p000/clusters/edge/shop/apps-rt p000/clusters/edge/shop/shop-rt` and `git mv p000/clusters/edge/shop/apps-rw p000/clusters/edge/shop/shop-rw`
+    2. write these folders into `spec.path` of the Flux Kustomizations
+    3. run `gitops-windows sync`
+    ");
+    for (from, to) in
+        [("apps/apps-", "apps/apps-"), ("apps/apps-rt", "shop/apps-rt"), ("apps/apps-", "shop/")]
+    {
+        assert_eq!(found(from, to), [], "{to}");
+    }
+}
+
 #[test]
 fn patches_of_what_flux_lists_by_itself() {
     let flux = |name: &str, role: &str| {

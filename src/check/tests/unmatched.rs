@@ -72,6 +72,21 @@ fn the_gate_of_a_cluster_is_no_sign_of_it() {
 }
 
 #[test]
+fn a_cluster_may_be_meant_that_the_spec_has_or_that_only_its_folder_names() {
+    let near = |clusters: &str| {
+        let text = SPEC.replace("{ edge: {} }", clusters);
+        let found = with(&together(&[files()]), &spec(&text), |input| {
+            let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+            audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+        });
+        let found = found.into_iter().find(|one| one.code == Some("GW056"));
+        found.and_then(|one| one.help).unwrap_or_default()
+    };
+    assert_eq!(near("{ edge: {}, ed-ge: {} }"), "did you mean `edge`?");
+    assert!(near("{ edge: {}, edges: {} }").starts_with("name its folders"), "another cluster to come");
+}
+
+#[test]
 fn what_is_spelled_wrong_is_told_before_what_follows_from_it() {
     let text = with_rules("{ kind: Configmap, type: rt }");
     let codes = with(&together(&[files()]), &spec(&text), |input| {

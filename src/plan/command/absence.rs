@@ -46,6 +46,7 @@ pub(super) fn named(model: &Model, name: &str, root: &RepoPath) -> Result<(), Er
 
 /// Says why no entry point of a cluster was found, with the likeliest reason as the headline.
 pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath) -> Error {
+    let here = here(root);
     let folders = model.graph.iter().filter(|kustomization| kustomization.folder.is_within(root)).count();
     // What `init` could divide is not there, so these bootstrap their clusters.
     let own = model.all_entries();
@@ -79,20 +80,20 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
             Diagnostic::error(own_bootstrap(model, own, root)).at(Place::file(root.clone())).help(OWN_FOLDER)
         }
         (_, 1..) => Diagnostic::error(format!(
-            "no Flux Kustomization in {root}{but} builds a folder of this repository: nothing can be divided"
+            "no Flux Kustomization in {here}{but} builds a folder of this repository: nothing can be divided"
         ))
         .at(Place::file(root.clone()))
         .help(instead),
         _ if !model.unlisted.is_empty() => no_root(model, root),
         (0, _) => templates(snapshot, root).or_else(|| of_argo_cd(snapshot, root)).unwrap_or_else(|| {
             Diagnostic::error(format!(
-                "there is no kustomization in {root}, so there is nothing to write a spec for"
+                "there is no kustomization in {here}, so there is nothing to write a spec for"
             ))
             .at(Place::file(root.clone()))
             .help(BEGIN)
         }),
         _ => Diagnostic::error(format!(
-            "no kustomization in {root} builds a Flux Kustomization, so no cluster is known"
+            "no kustomization in {here} builds a Flux Kustomization, so no cluster is known"
         ))
         .at(Place::file(root.clone()))
         .help(NAME),
@@ -100,6 +101,11 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
     // What could not be placed is the likeliest reason.
     let diagnostics = std::iter::once(headline).chain(model.remarks.iter().cloned()).collect();
     Error { kind: ErrorKind::Invalid, diagnostics }
+}
+
+/// Names the folder of the spec.
+fn here(root: &RepoPath) -> String {
+    if root.is_top() { "this repository".to_owned() } else { root.to_string() }
 }
 
 /// How many Flux Kustomizations are named at most.
@@ -155,9 +161,10 @@ fn templates(snapshot: &Snapshot, root: &RepoPath) -> Option<Diagnostic> {
         0 => String::new(),
         count => format!(" and {count} more"),
     };
+    let here = here(root);
     Some(
         Diagnostic::error(format!(
-            "there is no kustomization in {root}, only templates of kustomizations: {first}{more}"
+            "there is no kustomization in {here}, only templates of kustomizations: {first}{more}"
         ))
         .at(Place::file(first.clone()))
         .help("fill them in first, and run it in the repository that comes of it"),

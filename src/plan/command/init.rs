@@ -393,18 +393,30 @@ fn has_releases(snapshot: &Snapshot, root: &RepoPath) -> bool {
     })
 }
 
-/// Says that nothing but folders tells of clusters.
+/// Says that nothing in Git tells of clusters but their folders.
 fn suggested(model: &Model, clusters: &BTreeSet<String>) -> Option<Diagnostic> {
+    let proposed = model.delivered.all.iter().filter(|one| !one.is_said() && clusters.contains(&one.name));
+    let proposed: BTreeSet<&str> = proposed.map(|one| one.name.as_str()).collect();
+    let names = |all: BTreeSet<&str>| ranges(all.into_iter()).join(", ");
     let is_said = model.has_flux() || !model.known().is_empty();
-    let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
-    let names = ranges(names.into_iter()).join(", ");
-    (!is_said && !clusters.is_empty()).then(|| {
-        Diagnostic::note(format!(
-            "no Flux Kustomization of a cluster is in Git. Folders alone suggest the clusters {names}"
-        ))
-        .at(Place::file(model.root.clone()))
-        .help("remove from windows.yaml what is no cluster\nor name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`")
-    })
+    let text = match (is_said, proposed.len()) {
+        (false, _) if clusters.is_empty() => return None,
+        (false, _) => format!(
+            "no Flux Kustomization of a cluster is in Git. Folders alone suggest the clusters {}",
+            names(clusters.iter().map(String::as_str).collect())
+        ),
+        (true, 0) => return None,
+        (true, 1) => {
+            format!("1 cluster: {}. Nothing in Git names its root: its folder is a guess", names(proposed))
+        }
+        (true, count) => format!(
+            "{count} clusters: {}. Nothing in Git names their roots: their folders are a guess",
+            names(proposed)
+        ),
+    };
+    Some(Diagnostic::note(text).at(Place::file(model.root.clone())).help(
+        "remove from windows.yaml what is no cluster\nor name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`",
+    ))
 }
 
 /// Says in one line that no cluster gets some Flux Kustomizations.

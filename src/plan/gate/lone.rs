@@ -29,6 +29,11 @@ pub struct Lone {
 impl Lone {
     /// Finds them. Builds only what could be one, and the rest of its clusters where there is any.
     pub fn of(input: &Input<'_>, sides: &Sides) -> Lone {
+        Lone::among(input, sides, |_| true)
+    }
+
+    /// As [`of`](Lone::of), and finds of others than the `wanted` only what decides about these: builds no more than that.
+    pub fn among(input: &Input<'_>, sides: &Sides, wanted: impl Fn(&EntryPoint) -> bool) -> Lone {
         let carriers = gate::carriers(input).unwrap_or_default();
         let divided: BTreeSet<&RepoPath> = sides.divided(&input.model.graph).collect();
         let may_be = |entry: &&EntryPoint| {
@@ -38,13 +43,13 @@ impl Lone {
                 && !entry.clusters().any(|cluster| input.adds_objects(entry, cluster))
         };
         let entries: Vec<&EntryPoint> = input.wholes(sides).filter(may_be).collect();
-        input.prepare(entries.iter().map(|entry| &entry.path));
+        let own = || entries.iter().copied().filter(|entry| wanted(entry));
         let mut found = Lone::default();
-        for entry in &entries {
-            let typed = input.typed_entry(input.snapshot, entry);
-            if let Some(rest) = typed.ok().and_then(|typed| alone(input, &typed)) {
-                found.wholes.insert(entry.path.clone(), rest);
-            }
+        found.add(input, own());
+        if !found.wholes.is_empty() {
+            let first = own().filter(|entry| found.wholes.contains_key(&entry.path));
+            let around = around(&entries, first);
+            found.add(input, entries.iter().copied().filter(|entry| is_in(entry, &around)));
         }
         let clusters = entries.iter().filter(|entry| found.wholes.contains_key(&entry.path));
         let clusters: BTreeSet<&str> = clusters.flat_map(|entry| entry.clusters()).collect();
@@ -52,6 +57,18 @@ impl Lone {
             found.leave_needed(input, sides, cluster, &carriers);
         }
         found
+    }
+
+    /// Adds those that may stay whole.
+    fn add<'e>(&mut self, input: &Input<'_>, entries: impl Iterator<Item = &'e EntryPoint>) {
+        let entries: Vec<&EntryPoint> = entries.collect();
+        input.prepare(entries.iter().map(|entry| &entry.path));
+        for entry in entries {
+            let typed = input.typed_entry(input.snapshot, entry);
+            if let Some(rest) = typed.ok().and_then(|typed| alone(input, &typed)) {
+                self.wholes.insert(entry.path.clone(), rest);
+            }
+        }
     }
 
     /// Tells whether one with these objects stays whole, unless something earlier needs it.
@@ -116,6 +133,24 @@ impl Lone {
             }
         }
     }
+}
+
+/// Returns the clusters of some entry points, and all that share one of `entries` with these.
+fn around<'e>(entries: &[&'e EntryPoint], first: impl Iterator<Item = &'e EntryPoint>) -> BTreeSet<&'e str> {
+    let mut around: BTreeSet<&str> = first.flat_map(EntryPoint::clusters).collect();
+    loop {
+        let known = around.len();
+        let sharing: Vec<&EntryPoint> =
+            entries.iter().copied().filter(|entry| is_in(entry, &around)).collect();
+        around.extend(sharing.into_iter().flat_map(EntryPoint::clusters));
+        if around.len() == known {
+            return around;
+        }
+    }
+}
+
+fn is_in(entry: &EntryPoint, clusters: &BTreeSet<&str>) -> bool {
+    entry.clusters().any(|cluster| clusters.contains(cluster))
 }
 
 /// Leaves of what waits for others what `needed` waits for, directly or through others: what reads a held source stops

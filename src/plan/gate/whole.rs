@@ -243,7 +243,7 @@ impl Whole {
                     "no gate suspends Flux Kustomization {needed} of cluster {cluster}: {word} {dependant} depends on it. Its changes land at once, although all of its objects have a window"
                 ))
                 .at(place)
-                .help(format!("remove {needed} from its `dependsOn`\nor give all of its objects a window too{or_hold}")),
+                .help(format!("remove {needed} from the `dependsOn` of {dependant}\nor give all objects of {dependant} a window too{or_hold}")),
             );
         }
     }
@@ -360,11 +360,12 @@ fn unknown(
         true => Diagnostic::note(told("its gate stays as it is")),
         false => Diagnostic::warning(told("no gate suspends it")).code(UNKNOWN),
     };
-    let again = "run this again; `gitops-windows verify` shows the changes";
+    let again = "run `gitops-windows sync`";
     let help = match error {
         TypedError::Unfetched { remedy, .. } => format!("{remedy}\n{again}"),
         _ if is_remote(message) => {
-            "copy it into the repository with `gitops-windows fetch-bases`\nrun this again".to_owned()
+            "copy it into the repository with `gitops-windows fetch-bases`\nrun `gitops-windows sync`"
+                .to_owned()
         }
         _ => format!("correct it\n{again}"),
     };

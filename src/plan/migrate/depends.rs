@@ -69,7 +69,7 @@ impl Succession {
         found
     }
 
-    /// Gives what one waits for from now on, and what it no longer waits for though it should.
+    /// Returns what one waits for from now on, and what it no longer waits for.
     ///
     /// `of` is the position of its type, if it has one. A `new` one does not inherit what would stop
     /// it; what stands in Git already is its authors' word.
@@ -79,9 +79,9 @@ impl Succession {
         waiter: &FluxKustomization,
         of: Option<usize>,
         new: bool,
-    ) -> (Vec<Dependency>, Vec<String>) {
+    ) -> Depends {
         let (cluster, own, _) = Self::name(input, waiter);
-        let (mut found, mut lost) = (Vec::new(), Vec::new());
+        let Depends { on: mut found, mut lost, mut sides } = Depends::default();
         let items = waiter.said("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
         for (index, item) in items.iter().enumerate() {
             let name = item["name"].as_str().unwrap_or_default();
@@ -103,22 +103,31 @@ impl Succession {
                     other["name"] == *heir && other["namespace"].as_str().unwrap_or(&own) == namespace
                 })
             };
-            let mut waits = *stays;
-            for (position, heir) in heirs {
-                if may_wait(input, &cluster, of, *position) {
-                    waits = true;
-                    // Where others were divided before, it waits for the sides already.
-                    if !is_listed(heir) {
-                        found.push(keep(heir));
-                    }
-                }
-            }
-            if !waits {
+            let (may, may_not): (Vec<_>, Vec<_>) =
+                heirs.iter().partition(|(position, _)| may_wait(input, &cluster, of, *position));
+            // Where others were divided before, it waits for the sides already.
+            found.extend(may.iter().filter(|(_, heir)| !is_listed(heir)).map(|(_, heir)| keep(heir)));
+            if !*stays && may.is_empty() {
                 lost.push(name.to_owned());
+            } else {
+                sides.extend(
+                    may_not.iter().filter(|(_, heir)| !is_listed(heir)).map(|(_, heir)| heir.clone()),
+                );
             }
         }
-        (found, lost)
+        Depends { on: found, lost, sides }
     }
+}
+
+/// What becomes of what one waits for.
+#[derive(Debug, Default)]
+pub struct Depends {
+    /// What it waits for from now on.
+    pub on: Vec<Dependency>,
+    /// What it no longer waits for at all, though it should.
+    pub lost: Vec<String>,
+    /// The successors that it can't wait for, of what it waits for still.
+    pub sides: Vec<String>,
 }
 
 /// Tells whether something of a type may wait for something of another in a cluster.

@@ -13,7 +13,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::migrate::contents::{is_checked, is_encrypted, is_of_kind};
-use crate::plan::migrate::depends::{Succession, may_wait};
+use crate::plan::migrate::depends::{Depends, Succession, may_wait};
 use crate::plan::migrate::heir::{Dependency, Heir};
 use crate::plan::migrate::lists::Lists;
 use crate::plan::migrate::moving::{Move, heir_name};
@@ -66,7 +66,8 @@ pub fn hand_over(
             }
             let name = heir_name(input, &old.name, *position);
             free(input, one, old, &name)?;
-            let (mut depends_on, lost) = succession.depends_on(input, old, Some(*position), true);
+            let Depends { on: mut depends_on, lost, .. } =
+                succession.depends_on(input, old, Some(*position), true);
             notes.extend(lost.iter().map(|lost| Note::Change {
                 clusters: vec![one.cluster.clone()],
                 subject: format!("Flux Kustomization {name}"),

@@ -86,6 +86,9 @@ impl Round<'_> {
         let mut plan = builder.finish();
         refuse_unfetched(input.model, &plan.changes, for_people(input.spec))?;
         plan.remarks.extend(active.iter().flat_map(|one| behind::left_behind(input, one, before)));
+        let (let_in, clusters) = behind::let_in(input, &model, &succession);
+        plan.remarks.extend(let_in);
+        plan.while_open = gates.late.into_iter().map(|(cluster, _)| cluster).chain(clusters).collect();
         plan.remarks.extend(allowed(deletions(before, &after), options)?);
         let mut beside = Vec::new();
         for note in notes {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::delivery::Input;
 use crate::plan::edit::Builder;
-use crate::plan::migrate::depends::Succession;
+use crate::plan::migrate::depends::{Depends, Succession};
 use crate::plan::migrate::heir::{Dependency, rewrite_dependencies};
 use crate::plan::migrate::note::Note;
 use crate::plan::migrate::place::find;
@@ -31,7 +31,7 @@ pub fn rewrite_waiters(
     };
     let mut notes = Vec::new();
     for waiter in input.model.all_written().into_iter().filter(|waiter| !goes(waiter)) {
-        let Some(Wanted { on: wanted, open }) = wanted(input, succession, waiter)? else { continue };
+        let Some(Wanted { on: wanted, open, sides }) = wanted(input, succession, waiter)? else { continue };
         let all: Vec<&FluxKustomization> = input.model.twins(waiter).chain([waiter]).collect();
         let stop = |stop: Problem| (waiter.cluster.clone(), stop);
         let (text, document) = find(builder, waiter).map_err(stop)?;
@@ -45,8 +45,16 @@ pub fn rewrite_waiters(
         clusters.sort_unstable();
         clusters.dedup();
         let names: Vec<&str> = wanted.iter().map(|one| one.name.as_str()).collect();
-        let why = open
-            .map(|open| format!("in {open} no gate holds it. It can't depend on what waits for a window"));
+        let why = match (open, sides.is_empty()) {
+            (Some(open), _) => {
+                Some(format!("in {open} no gate holds it. It can't depend on what waits for a window"))
+            }
+            (None, false) => Some(format!(
+                "it no longer waits for {}: it can't depend on what waits for another window",
+                sides.join(", ")
+            )),
+            (None, true) => None,
+        };
         let clusters = clusters.into_iter().map(str::to_owned).collect();
         notes.push(Note::depends(clusters, &waiter.name, &names, why));
         rewritten.extend(all.iter().map(|one| Rewritten::of(&one.cluster, one, after.clone())));
@@ -59,6 +67,8 @@ struct Wanted {
     on: Vec<Dependency>,
     /// The cluster in which no gate holds it, where its dependencies are fewer for that in others.
     open: Option<String>,
+    /// The successors that it can't wait for.
+    sides: Vec<String>,
 }
 
 /// Gives the dependencies that one gets, where they differ from those that it has.
@@ -73,10 +83,10 @@ fn wanted(
     }
     let of = |one: &FluxKustomization| {
         let key = Succession::name(input, one);
-        let (wanted, lost) = succession.depends_on(input, one, succession.held.get(&key).copied(), false);
-        match lost.first() {
+        let found = succession.depends_on(input, one, succession.held.get(&key).copied(), false);
+        match found.lost.first() {
             Some(lost) => Err((one.cluster.clone(), left_alone(one, lost))),
-            None => Ok(wanted),
+            None => Ok((found.on, found.sides)),
         }
     };
     let changes = |wanted: &[Dependency]| {
@@ -84,9 +94,9 @@ fn wanted(
             |(index, one): (usize, &Dependency)| one.from == Some(index) && list[index]["name"] == *one.name;
         wanted.len() != list.len() || !wanted.iter().enumerate().all(stays)
     };
-    let own = of(waiter)?;
+    let (own, sides) = of(waiter)?;
     for twin in input.model.twins(waiter) {
-        let other = of(twin)?;
+        let (other, _) = of(twin)?;
         if other != own {
             // What a gate holds in some clusters only waits in all for what it may wait for where it lands at once.
             if let Some(common) = in_common(input, succession, waiter) {
@@ -94,13 +104,13 @@ fn wanted(
                     |one: &&FluxKustomization| !succession.held.contains_key(&Succession::name(input, one));
                 let open = input.model.twins(waiter).chain([waiter]).find(is_open);
                 let open = open.map(|one| one.cluster.clone());
-                return Ok(changes(&common).then_some(Wanted { on: common, open }));
+                return Ok(changes(&common).then_some(Wanted { on: common, open, sides }));
             }
             let cluster = if changes(&own) { &waiter.cluster } else { &twin.cluster };
             return Err((cluster.clone(), apart(input, waiter, twin)));
         }
     }
-    Ok(changes(&own).then_some(Wanted { on: own, open: None }))
+    Ok(changes(&own).then_some(Wanted { on: own, open: None, sides }))
 }
 
 /// Returns what one may wait for in each cluster that reads its file, whether a gate holds it there or not; `None` where
@@ -111,7 +121,7 @@ fn in_common(
     waiter: &FluxKustomization,
 ) -> Option<Vec<Dependency>> {
     let common = |one: &FluxKustomization| match succession.depends_on(input, one, None, false) {
-        (wanted, lost) if lost.is_empty() => Some(wanted),
+        Depends { on, lost, .. } if lost.is_empty() => Some(on),
         _ => None,
     };
     let own = common(waiter)?;

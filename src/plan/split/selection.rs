@@ -98,12 +98,24 @@ fn meant(input: &Input<'_>, name: &str, all: &[String]) -> String {
         .entries_of_sides(&sides)
         .filter_map(|(entry, (whole, _))| shared(input.spec, whole, &entry.cluster))
         .collect();
-    let shared: BTreeSet<&str> = shared.iter().filter_map(RepoPath::name).collect();
+    let standing = sides.keys().filter(|side| input.model.graph.has(side));
+    let shared: BTreeSet<&str> = shared.iter().chain(standing).filter_map(RepoPath::name).collect();
     let is_offered = |name: &&str| !gates.contains(name) && !shared.contains(name);
-    let all: Vec<&str> = all.iter().map(String::as_str).filter(is_offered).collect();
-    let near = of_folder.or_else(|| did_you_mean(folder.unwrap_or(name), all.iter().copied()));
+    // An entry point may be meant too.
+    let undivided = input.wholes(&sides).filter(|entry| entry.role == Role::Apps);
+    let entries =
+        undivided.flat_map(|entry| entry.path.name().into_iter().chain([input.model.name_of(entry)]));
+    let known: Vec<&str> = all.iter().map(String::as_str).filter(is_offered).collect();
+    let named = entries.filter(|name| is_offered(name) && !known.contains(name)).collect::<BTreeSet<_>>();
+    let all = known;
+    let candidates = all.iter().copied().chain(named);
+    let near = of_folder.or_else(|| did_you_mean(folder.unwrap_or(name), candidates));
     match near {
-        _ if all.is_empty() => {
+        Some(near) if all.is_empty() => near,
+        None if all.is_empty() && sides.keys().any(|side| input.model.graph.has(side)) => {
+            "all apps are divided: `gitops-windows verify --verbose` names the entry points".to_owned()
+        }
+        None if all.is_empty() => {
             "no app was found: run `gitops-windows init --dry-run` to see what was".to_owned()
         }
         Some(near) => format!("{near} The apps are: {}", all.join(", ")),

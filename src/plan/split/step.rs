@@ -122,7 +122,7 @@ impl Run<'_> {
         let lists_none = kustomization.resources().iter().all(|one| one.field != "resources");
         if lists_none && !outcome.after.is_empty() && !entry.flux.is_empty() {
             outcome.notes.push(format!(
-                "the objects of {} lose the annotation `config.kubernetes.io/origin`. kustomize-controller sets it only without `resources`",
+                "the objects of {} lose the annotation `config.kubernetes.io/origin`. kustomize-controller sets it only without `resources`, and the proof leaves it out",
                 entry.path
             ));
         }
