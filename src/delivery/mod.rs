@@ -80,6 +80,7 @@ mod unapplied;
 mod undivided;
 mod unlisted;
 mod unplaced;
+mod unseen;
 pub mod values;
 mod variables;
 mod view;
