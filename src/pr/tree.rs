@@ -212,14 +212,6 @@ impl<'a> Tree<'a> {
         Some((applier, hold))
     }
 
-    /// Returns the type whose windows should hold back what an applier builds and that no gate of the cluster knows of.
-    pub(super) fn unheld(&self, applier: &Applier<'_>) -> Option<Hold> {
-        let spec = self.spec?;
-        let of_type = spec.change_type(self.type_of(applier)?).filter(|one| !one.is_real_time())?;
-        let is_it = self.world.model.closings.closes_any(applier.cluster) && self.hold(applier).is_none();
-        is_it.then(|| Hold::Window(of_type.name.value.clone()))
-    }
-
     pub(super) fn cluster(&self, name: &str) -> Option<&'a Cluster> {
         self.world.model.delivered.named(name)
     }

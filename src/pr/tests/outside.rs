@@ -44,6 +44,20 @@ fn an_app_that_no_gate_knows_yet_lands_at_once() {
     );
     let told = outside(&base, &known);
     assert!(told.len() == 1 && told[0].contains("suspends it only when it closes"), "{told:?}");
+    // Undivided, with objects of one type, it is to be held as a whole.
+    let whole = |kind: &str| {
+        let object = map("a", "").replace("ConfigMap", kind);
+        with(
+            &base,
+            &[("clusters/one/more.yaml", "", &flux("more", "more", "")), ("more/a.yaml", "", &object)],
+        )
+    };
+    let told = outside(&base, &whole("Secret"));
+    assert!(
+        told.len() == 1 && told[0].contains("more is new, and no gate suspends it for type `rw` yet"),
+        "{told:?}"
+    );
+    assert_eq!(outside(&base, &whole("ConfigMap")), Vec::<String>::new());
     // Of a type that lands at once that is meant.
     let real_time = with(&base, &[("clusters/one/more.yaml", "", &flux("more-rt", "apps/apps-rt", ""))]);
     assert_eq!(outside(&base, &real_time), Vec::<String>::new());
