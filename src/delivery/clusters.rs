@@ -296,11 +296,6 @@ impl Cluster {
 }
 
 impl Reached {
-    /// Tells whether it is a root of its cluster, rather than brought by another one.
-    pub fn is_root(&self) -> bool {
-        self.bringers.contains(&None)
-    }
-
     /// Tells whether no file holds it: a FluxInstance makes it, or something in the cluster.
     pub fn is_made(&self) -> bool {
         self.written.is_none()

@@ -256,7 +256,7 @@ impl Clock<'_> {
         let [had, has] = [old, new].map(|applier| prunes(&applier.spec()["prune"]));
         // A root reconciles by the spec that it has, and applies its new one in that pass; what waits for a window has its new
         // one before. Any other may reconcile before or after whoever applies it.
-        let is_root = one.is_root();
+        let is_root = self.after.cluster(new.cluster).is_some_and(|own| own.brings_itself(one));
         let is_race = !is_root && had != has && !lands.state.is_windowed();
         let (deletes, name) = (if is_root { had } else { has || is_race }, one.name());
         match (deletes, had == has) {
