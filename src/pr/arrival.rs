@@ -219,6 +219,12 @@ impl Tree<'_> {
         known: &mut Known<'k>,
     ) -> Option<Course> {
         let left = left.checked_sub(1).filter(|_| self.is_new(applier))?;
+        if let (true, Some(one)) = (self.is_unbegun(applier), applier.kustomization) {
+            let name = one.name();
+            return Some(Course::stuck(Landing::unknown(format!(
+                "nothing lands before somebody applies {name} to this cluster, as `flux bootstrap` does"
+            ))));
+        }
         let Some(parent) = self.above(applier) else { return Some(self.parent_course(applier, merged)) };
         // A root brings itself.
         let is_own = parent.key() == applier.key();

@@ -290,6 +290,14 @@ impl<'a> Tree<'a> {
         self.former.is_some() && applier.kustomization.is_some() && was.is_none()
     }
 
+    /// Tells whether it is a root of a cluster that this tree begins with: nothing in Git applies that for the first time.
+    pub(super) fn is_unbegun(&self, applier: &Applier<'_>) -> bool {
+        let own = self.cluster(applier.cluster).zip(applier.kustomization);
+        self.former.is_some()
+            && self.former_cluster(applier.cluster).is_none()
+            && own.is_some_and(|(cluster, one)| cluster.brings_itself(one))
+    }
+
     /// Returns how the object of a Flux Kustomization itself comes to be applied.
     pub(super) fn parent_course(&self, applier: &Applier<'_>, merged: Timestamp) -> Course {
         match self.above(applier) {
