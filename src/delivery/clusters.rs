@@ -14,7 +14,7 @@ use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
 use crate::delivery::view::View;
-use crate::delivery::{LeftOut, Reason, Root};
+use crate::delivery::{Jitters, LeftOut, Reason, Root};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::{Unmapped, artifact_path};
@@ -127,6 +127,8 @@ pub struct Cluster {
     pub(super) artifacts: BTreeSet<Artifact>,
     /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
     pub unknown: BTreeSet<SourceId>,
+    /// By how much its controllers stretch intervals.
+    pub(super) jitters: Jitters,
     /// Whether a root fails of which Git does not say what applies it.
     pub(super) has_failing_root: bool,
     /// What its ArtifactGenerators make.

@@ -229,6 +229,12 @@ impl<'a> Tree<'a> {
         of(self.world.model).max(self.former.and_then(of))
     }
 
+    /// Returns how long after a merge a source of a cluster has fetched the commit at the latest.
+    pub(super) fn fetched_within(&self, cluster: &str, source: &SourceId) -> Duration {
+        let jitters = self.cluster(cluster).map(Cluster::jitters).unwrap_or_default();
+        jitters.fetched_within(self.interval(cluster, source))
+    }
+
     /// Tells whether Git suspends a source of a cluster, so that it is not fetched.
     pub(super) fn is_paused(&self, cluster: &str, source: &SourceId) -> bool {
         let is_it = |model: &Model| model.delivered.named(cluster).is_some_and(|own| own.is_paused(source));
