@@ -145,7 +145,8 @@ fn named<'j>(jobs: impl IntoIterator<Item = &'j str>) -> String {
 
 /// Says what becomes of jobs that no cluster gets: what they have closed before stays so.
 fn absent(names: &str) -> String {
-    format!("The cluster does not get {names}, so no window opens or closes by them")
+    let them = if names.contains(" and ") { "them" } else { "it" };
+    format!("The cluster does not get {names}, so no window opens or closes by {them}")
 }
 
 fn finding<'j>(
