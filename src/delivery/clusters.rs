@@ -14,7 +14,7 @@ use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
 use crate::delivery::view::View;
-use crate::delivery::{LeftOut, Reason, Root};
+use crate::delivery::{Jitters, LeftOut, Reason, Root};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::{Unmapped, artifact_path};
@@ -129,6 +129,8 @@ pub struct Cluster {
     pub unknown: BTreeSet<SourceId>,
     /// The positions of the roots that fail of which Git does not say what applies them.
     pub(super) failing_roots: BTreeSet<usize>,
+    /// By how much its controllers stretch intervals.
+    pub(super) jitters: Jitters,
     /// What its ArtifactGenerators make.
     pub(super) generated: Vec<Generated>,
     /// The values that its builds bring to variables.
@@ -298,11 +300,6 @@ impl Cluster {
 }
 
 impl Reached {
-    /// Tells whether it is a root of its cluster, rather than brought by another one.
-    pub fn is_root(&self) -> bool {
-        self.bringers.contains(&None)
-    }
-
     /// Tells whether no file holds it: a FluxInstance makes it, or something in the cluster.
     pub fn is_made(&self) -> bool {
         self.written.is_none()

@@ -237,6 +237,38 @@ resources:
     }
 
     #[test]
+    fn what_nothing_brings_a_commit_to_is_barred() {
+        let root = flux("flux-system", "./clusters/prod", "");
+        let apps = flux("apps", "./apps", "");
+        let barred = |beside: (&str, &str), source: &str| {
+            let files = [
+                ("clusters/prod/sync.yaml", root.as_str()),
+                ("clusters/prod/source.yaml", source),
+                ("clusters/prod/apps.yaml", apps.as_str()),
+                ("apps/s.yaml", SERVICE),
+                beside,
+            ];
+            let model = read(&Known::default(), &files);
+            let cluster = &model.delivered.all[0];
+            let apps = cluster.kustomizations.iter().find(|one| one.name() == "apps");
+            apps.and_then(|apps| cluster.barred(apps)).map(str::to_owned)
+        };
+        let source = |more: &str| {
+            let meta = "metadata: { name: flux-system, namespace: flux-system }";
+            format!(
+                "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n{meta}\nspec: {{ url: https://git.example.com/fleet{more} }}\n"
+            )
+        };
+        let fine = ("clusters/prod/b.yaml", SERVICE);
+        assert_eq!(barred(fine, &source("")), None);
+        let suspended = barred(fine, &source(", suspend: true"));
+        assert_eq!(suspended.as_deref(), Some("Git suspends GitRepository flux-system"));
+        // YAML that is no manifest: Flux lists it, and the whole build fails.
+        let broken = barred(("clusters/prod/node.yaml", "#cloud-config\nhostname: x\n"), &source(""));
+        assert_eq!(broken.as_deref(), Some("Flux Kustomization flux-system does not build"));
+    }
+
+    #[test]
     fn a_list_that_cannot_be_read_lists_what_its_lines_show() {
         let root = flux("flux-system", "./clusters/prod", "");
         let all = flux("all", "./all", "");

@@ -55,6 +55,12 @@ impl Model {
         self.delivered.named(&one.read_in).and_then(in_cluster)
     }
 
+    /// As [`Cluster::brings_itself`], of one in a file.
+    pub fn brings_itself(&self, one: &FluxKustomization) -> bool {
+        let own = self.delivered.named(&one.read_in).zip(self.reached(one));
+        own.is_some_and(|(cluster, one)| cluster.brings_itself(one))
+    }
+
     /// Returns the Flux Kustomization in a file that a cluster gets as this one; `None` where no file has it.
     pub fn standing(&self, one: &Reached) -> Option<&FluxKustomization> {
         self.all_flux().iter().find(|other| Arc::ptr_eq(&other.effective, &one.value))

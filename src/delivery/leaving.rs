@@ -12,6 +12,19 @@ impl Cluster {
         self.roots.get(one.root)
     }
 
+    /// Tells whether nothing but its own build gives a Flux Kustomization another spec, or an operator that the build sets off:
+    /// a root. It reads its spec at the start of a pass (kustomize-controller, `Reconcile`), so it prunes by the one that it
+    /// has, while what another one applies may begin by either.
+    pub fn brings_itself(&self, one: &Reached) -> bool {
+        let own = self.position(one);
+        let is_it = |root: &Root| match (root.written, &root.kustomization) {
+            (Some(written), _) => one.written == Some(written),
+            (None, Some(made)) => made["metadata"] == one.value["metadata"],
+            (None, None) => false,
+        };
+        one.bringers.iter().all(|by| by.is_none() || *by == own) && self.roots.iter().any(is_it)
+    }
+
     /// Returns the root that brings a Flux Kustomization, where whoever applies it goes on to build its folder and a later
     /// state has none: that fails, and what fails prunes nothing (kustomize-controller, `reconcile`).
     pub fn failing_root(&self, one: &Reached, later: World<'_>) -> Option<&Root> {

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::delivery::clusters::BOOTSTRAP;
 use crate::delivery::stuck::{Id, id};
 use crate::delivery::{Cluster, Reached};
 use crate::repo::duration;
@@ -165,7 +164,7 @@ impl Cluster {
                 left.pop();
                 continue;
             }
-            let own = fetched_within(self.interval(&self.followed(&next.source())));
+            let own = self.jitters().fetched_within(self.interval(&self.followed(&next.source())));
             if is_first {
                 // What is met again on the way is part of a circle, which ends here.
                 known.insert(id(next), Some(own));
@@ -231,21 +230,11 @@ fn busy(spec: &Value) -> Option<Duration> {
     Some(own.max(LEAST))
 }
 
-/// Returns how long after a merge a source has fetched the commit at the latest; `said` is how often Git says that it looks.
-pub fn fetched_within(said: Option<Duration>) -> Duration {
-    jittered(said.unwrap_or(BOOTSTRAP))
-}
-
-/// Returns the longest time that Flux makes of an interval: a twentieth more (`--interval-jitter-percentage`).
-pub fn jittered(interval: Duration) -> Duration {
-    interval.saturating_add(interval / 20)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::delivery::Known;
     use crate::delivery::reading::tests::{LIST, SERVICE, flux, read, source};
+    use crate::delivery::{Jitters, Known};
 
     #[test]
     fn each_fifty_flux_kustomizations_of_a_cluster_take_a_minute_more() {
@@ -266,7 +255,7 @@ mod tests {
             assert_eq!(cluster.kustomizations.len(), number);
             cluster.pace(&cluster.kustomizations[1], &|_| false).unwrap()
         };
-        let fetched = fetched_within(None);
+        let fetched = Jitters::default().fetched_within(None);
         assert_eq!(pace(49), fetched + STEP);
         assert_eq!(pace(50), fetched + STEP * 2);
         assert_eq!(pace(120), fetched + STEP * 3);

@@ -538,3 +538,27 @@ fn one_file_of_two_clusters_is_told_apart_whoever_owns_what_it_applies() {
     assert!(seen.iter().all(|(cluster, _)| *cluster == "owner"), "{seen:?}");
     assert_ne!(seen[0].1, seen[1].1);
 }
+
+/// What a build brings that another one brings too may get its spec from either.
+#[test]
+fn only_a_root_brings_itself() {
+    let (root, web) = (flux("flux-system", "./clusters/prod", ""), flux("web", "./apps/web", ""));
+    let files = [
+        ("clusters/prod/sync.yaml", root.as_str()),
+        ("clusters/prod/kustomization.yaml", "resources: [sync.yaml, ../../apps/web/ks.yaml]\n"),
+        ("apps/web/kustomization.yaml", "resources: [ks.yaml]\n"),
+        ("apps/web/ks.yaml", &web),
+    ];
+    let model = read(&Known::default(), &files);
+    let told = model.all_flux().iter().map(|one| (one.name.as_str(), model.brings_itself(one)));
+    assert_eq!(told.collect::<Vec<_>>(), [("web", false), ("flux-system", true)]);
+    // People apply what no root brings.
+    let people = [
+        ("clusters/prod/web.yaml", web.as_str()),
+        ("apps/web/kustomization.yaml", LIST),
+        ("apps/web/s.yaml", SERVICE),
+    ];
+    let people = read(&Known::default(), &people);
+    let told = people.all_flux().iter().map(|one| (one.name.as_str(), people.brings_itself(one)));
+    assert_eq!(told.collect::<Vec<_>>(), [("web", false)]);
+}

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::delivery::jitter::is_controller;
 use crate::delivery::source::SourceId;
 use crate::delivery::variables::is_wanted;
 use crate::mechanism;
@@ -30,7 +31,7 @@ impl From<Object> for Built {
 }
 
 /// Tells whether what a cluster gets depends on an object: Flux Kustomizations, the sources that they read,
-/// what these are made by, and what of these `names` brings values to variables.
+/// what these are made by, the controllers themselves, and what of these `names` brings values to variables.
 fn is_of_interest(value: &Value, names: &BTreeSet<String>) -> bool {
     let group = value["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap_or_default();
     match value["kind"].as_str() {
@@ -38,6 +39,7 @@ fn is_of_interest(value: &Value, names: &BTreeSet<String>) -> bool {
         Some("GitRepository" | "OCIRepository") => group == SOURCES,
         Some("FluxInstance") => group == OPERATOR,
         Some("ArtifactGenerator") => group == EXTENSIONS,
+        Some("Deployment") => is_controller(value),
         _ => is_provider(value) || is_wanted(names, value),
     }
 }

@@ -215,6 +215,8 @@ impl<'r, 'a> Walk<'r, 'a> {
         self.take_variables(&steps, &answers);
         self.take_sources(&steps, &answers);
         self.take_generators(&steps, &answers);
+        let near = steps.iter().zip(&answers).filter(|(step, _)| step.remote.is_empty());
+        near.flat_map(|(_, (objects, _))| objects).for_each(|one| self.cluster.jitters.take_in(&one.value));
         for (step, (objects, _)) in steps.into_iter().zip(answers) {
             for mut one in objects.into_iter().filter(|one| is_flux_kustomization(&one.value)) {
                 if !step.post_build.is_null() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::delivery::{Applier, Dependency, Need, Reached, STEP, Stuck, fetched_within};
+use crate::delivery::{Applier, Dependency, Need, Reached, STEP, Stuck};
 use crate::pr::course::{Arrival, Before, Course, Opening, last_merge};
 use crate::pr::landing::{Landing, State};
 use crate::pr::passing::Passing;
@@ -152,7 +152,7 @@ impl Tree<'_> {
                 "{what} stays suspended until somebody resumes it by hand"
             )));
         }
-        let fetched = fetched_within(self.interval(applier.cluster, &source));
+        let fetched = self.fetched_within(applier.cluster, &source);
         let mut arrival = Arrival::fetched(merged, if is_there { Duration::ZERO } else { fetched });
         if let Some(course) = self.coming(applier, merged, left, known) {
             arrival.wait(Before::parent(course));
@@ -219,6 +219,12 @@ impl Tree<'_> {
         known: &mut Known<'k>,
     ) -> Option<Course> {
         let left = left.checked_sub(1).filter(|_| self.is_new(applier))?;
+        if let (true, Some(one)) = (self.is_unbegun(applier), applier.kustomization) {
+            let name = one.name();
+            return Some(Course::stuck(Landing::unknown(format!(
+                "nothing lands before somebody applies {name} to this cluster, as `flux bootstrap` does"
+            ))));
+        }
         let Some(parent) = self.above(applier) else { return Some(self.parent_course(applier, merged)) };
         // A root brings itself.
         let is_own = parent.key() == applier.key();

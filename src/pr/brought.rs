@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::delivery::inventory::prunes;
-use crate::delivery::{Applier, Brought, Cluster, Need, Pair, Reached, jittered};
+use crate::delivery::{Applier, Brought, Cluster, Need, Pair, Reached};
 use crate::pr::arrival::{DEEPEST, Way, duration_of, retry_of};
 use crate::pr::clock::Clock;
 use crate::pr::course::{Before, Course};
@@ -132,8 +132,8 @@ impl Clock<'_> {
         let (older, former) = (self.before.cluster(old.cluster)?, old.kustomization?);
         let brought = cluster.brought_otherwise(one, Some(older), Some(former));
         let waits = brought.iter().any(|brought| !brought.is_watched && !is_needed(cluster, one, brought));
-        let look =
-            if waits { duration_of(new.spec(), "interval").map(jittered) } else { Some(Duration::ZERO) };
+        let within = || Some(cluster.jitters().reconciled_within(duration_of(new.spec(), "interval")?));
+        let look = if waits { within() } else { Some(Duration::ZERO) };
         Some((brought, look))
     }
 

@@ -16,6 +16,7 @@ use crate::pr::landing::{Landing, State};
 use crate::pr::report::Report;
 use crate::pr::reschedule::reads_same;
 use crate::pr::tree::Tree;
+use crate::pr::wanted::Wanted;
 use crate::pr::words::marks;
 use crate::schedule::Interval;
 
@@ -112,8 +113,8 @@ impl Clock<'_> {
     }
 
     /// Returns when objects of a pair land that are there afterwards.
-    pub fn lands(&self, pair: &Pair<'_>) -> Landing {
-        let landing = self.landing(pair);
+    pub fn lands(&self, pair: &Pair<'_>, wanted: &Wanted<'_>) -> Landing {
+        let landing = self.landing(pair, wanted);
         // Where a gate that closes nothing takes the place of one that does, no closing comes.
         let closes = |tree: &Tree<'_>, one: &Applier<'_>| tree.job(one).is_some_and(|job| job.held.is_none());
         let sides = pair.before.as_ref().zip(pair.after.as_ref());
@@ -132,7 +133,7 @@ impl Clock<'_> {
         self.after.doubt(new).filter(|_| is_open)
     }
 
-    fn landing(&self, pair: &Pair<'_>) -> Landing {
+    fn landing(&self, pair: &Pair<'_>, wanted: &Wanted<'_>) -> Landing {
         let Some(new) = &pair.after else {
             let unbuilt = || Landing::unknown("nothing builds it");
             return pair.before.as_ref().map_or_else(unbuilt, |old| self.ends(old));
@@ -156,14 +157,15 @@ impl Clock<'_> {
                 return own;
             }
             let name = one.name();
-            let reason = match (hold, self.after.unheld(new)) {
-                (Some(hold), _) if self.opens(new.cluster, &hold) != Some(self.now) => {
-                    format!("{name} is new: {hold} suspends it only when it closes")
-                }
-                (None, Some(hold)) if self.opens(new.cluster, &hold) != Some(self.now) => {
-                    format!("{name} is new, and no gate suspends it for {hold} yet")
-                }
-                _ => return own,
+            let is_known = hold.is_some();
+            let Some(hold) = hold.or_else(|| wanted.hold(&self.after, new)) else { return own };
+            // What has not begun is told.
+            if own.earliest.is_none() || self.opens(new.cluster, &hold) == Some(self.now) {
+                return own;
+            }
+            let reason = match is_known {
+                true => format!("{name} is new: {hold} suspends it only when it closes"),
+                false => format!("{name} is new, and no gate suspends it for {hold} yet"),
             };
             return Landing { outruns: true, reason: Some(reason), ..own };
         };
@@ -255,7 +257,7 @@ impl Clock<'_> {
         let [had, has] = [old, new].map(|applier| prunes(&applier.spec()["prune"]));
         // A root reconciles by the spec that it has, and applies its new one in that pass; what waits for a window has its new
         // one before. Any other may reconcile before or after whoever applies it.
-        let is_root = one.is_root();
+        let is_root = self.after.cluster(new.cluster).is_some_and(|own| own.brings_itself(one));
         let is_race = !is_root && had != has && !lands.state.is_windowed();
         let (deletes, name) = (if is_root { had } else { has || is_race }, one.name());
         match (deletes, had == has) {

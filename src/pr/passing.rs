@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::delivery::{Applier, Cluster, Hold, Reached, STEP, fetched_within};
+use crate::delivery::{Applier, Cluster, Hold, Reached, STEP};
 use crate::pr::arrival::after;
 use crate::pr::course::{Arrival, Course, Opening};
 use crate::pr::gate::{Gate, window_of};
@@ -159,7 +159,7 @@ impl Tree<'_> {
         let last = arrival.last.as_deref().unwrap_or("the commit is applied");
         // What the last run in the window has let in goes on after it.
         let source = cluster.map(|cluster| cluster.followed(&one.source()));
-        let fetched = source.map(|source| fetched_within(self.interval(applier.cluster, &source)));
+        let fetched = source.map(|source| self.fetched_within(applier.cluster, &source));
         let over = |chain: Option<Duration>| {
             let over = chain?.checked_sub(fetched?.saturating_add(tick)).filter(|_| self.is_held(applier))?;
             Some(format!("; once begun, it still lands within {} of the closing", length(over)))

@@ -18,6 +18,7 @@ use crate::pr::swept::Swept;
 use crate::pr::train::Train;
 use crate::pr::unreached::unreached;
 use crate::pr::unread::unread;
+use crate::pr::wanted::Wanted;
 use crate::pr::withheld::{Withheld, withheld};
 use crate::render::Renderer;
 use crate::repo::manifest::ObjectId;
@@ -137,7 +138,8 @@ pub struct Question<'a> {
 pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer) -> Report {
     let comparison = Comparison::staged(clock.before.world, clock.after.world, renderer);
     let mut files = Files::new(clock.before.world, clock.after.world, &comparison);
-    let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair)).collect();
+    let wanted = Wanted::new(renderer);
+    let landings: Vec<Landing> = comparison.pairs.iter().map(|pair| clock.lands(pair, &wanted)).collect();
     let by_values: Vec<Option<Landing>> =
         comparison.pairs.iter().map(|pair| clock.lands_by_values(pair)).collect();
     let kinds = Kinds::of(clock, &comparison, &landings);

@@ -218,14 +218,6 @@ impl<'a> Tree<'a> {
         Some((applier, hold))
     }
 
-    /// Returns the type whose windows should hold back what an applier builds and that no gate of the cluster knows of.
-    pub(super) fn unheld(&self, applier: &Applier<'_>) -> Option<Hold> {
-        let spec = self.spec?;
-        let of_type = spec.change_type(self.type_of(applier)?).filter(|one| !one.is_real_time())?;
-        let is_it = self.world.model.closings.closes_any(applier.cluster) && self.hold(applier).is_none();
-        is_it.then(|| Hold::Window(of_type.name.value.clone()))
-    }
-
     pub(super) fn cluster(&self, name: &str) -> Option<&'a Cluster> {
         self.world.model.delivered.named(name)
     }
@@ -241,6 +233,12 @@ impl<'a> Tree<'a> {
     pub(super) fn interval(&self, cluster: &str, source: &SourceId) -> Option<Duration> {
         let of = |model: &Model| model.delivered.named(cluster)?.interval(source);
         of(self.world.model).max(self.former.and_then(of))
+    }
+
+    /// Returns how long after a merge a source of a cluster has fetched the commit at the latest.
+    pub(super) fn fetched_within(&self, cluster: &str, source: &SourceId) -> Duration {
+        let jitters = self.cluster(cluster).map(Cluster::jitters).unwrap_or_default();
+        jitters.fetched_within(self.interval(cluster, source))
     }
 
     /// Tells whether Git suspends a source of a cluster, so that it is not fetched.
@@ -302,6 +300,14 @@ impl<'a> Tree<'a> {
             .former_cluster(applier.cluster)
             .and_then(|former| former.reached(remote, (namespace, name)).filter(|was| was.path.is_some()));
         self.former.is_some() && applier.kustomization.is_some() && was.is_none()
+    }
+
+    /// Tells whether it is a root of a cluster that this tree begins with: nothing in Git applies that for the first time.
+    pub(super) fn is_unbegun(&self, applier: &Applier<'_>) -> bool {
+        let own = self.cluster(applier.cluster).zip(applier.kustomization);
+        self.former.is_some()
+            && self.former_cluster(applier.cluster).is_none()
+            && own.is_some_and(|(cluster, one)| cluster.brings_itself(one))
     }
 
     /// Returns how the object of a Flux Kustomization itself comes to be applied.

@@ -99,6 +99,17 @@ fn an_old_one_that_would_delete_is_prepared_first() {
 }
 
 #[test]
+fn nothing_is_divided_below_a_root_that_does_not_build() {
+    let scratch = Scratch::fixture("overlays");
+    scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\n  south: {{}}\n"));
+    scratch.write("clusters/north/node.yaml", "#cloud-config\nhostname: x\n").commit();
+    let run = scratch.run(&["split", "--all", "--yes"]);
+    let said = "does not build, so no commit reaches apps";
+    assert!(run.stderr.contains(said) && run.stderr.contains("clusters/north/apps.yaml"), "{run:?}");
+    assert!(!scratch.top().join("apps/north/apps-rt").exists());
+}
+
+#[test]
 fn commands_are_printed_where_nothing_is_in_git() {
     let scratch = Scratch::fixture("sample");
     scratch.git(&["rm", "-r", "--quiet", "clusters/edge-01/flux", "clusters/edge-02/flux"]);

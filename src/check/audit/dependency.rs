@@ -55,6 +55,8 @@ struct Defined<'s> {
     applied: BTreeMap<&'s str, BTreeSet<&'s str>>,
     /// Whether something makes others of which nobody knows the names.
     is_open: bool,
+    /// What does not build.
+    unbuilt: Vec<&'s Delivery>,
 }
 
 impl<'s> Defined<'s> {
@@ -65,6 +67,7 @@ impl<'s> Defined<'s> {
     }
 
     fn take_in(&mut self, delivery: &'s Delivery) {
+        self.unbuilt.extend(delivery.error.is_some().then_some(delivery));
         for applied in &delivery.objects {
             self.is_open |= applied.id.kind == "ResourceSet" && may_make(applied.value(), "Kustomization");
             if applied.is(GROUP, "Kustomization") {
@@ -103,15 +106,19 @@ fn missing(subject: &Subject<'_>, from: &Delivery, defined: &Defined<'_>) -> Vec
     let own = || subject.reconciled_in(&from.reconciled_in);
     // One that stands alone depends on what another repository holds, or on what nothing here shows.
     let alone = own().filter(|other| other.flux.is_some()).count() < 2;
-    // What does not build may define what is missing.
-    if alone || own().any(|other| other.error.is_some()) {
+    if alone {
         return Vec::new();
     }
+    // What does not build may have brought what is missing; what waits for it has brought nothing.
+    let may_bring = |namespace: &str| {
+        let mut others = defined.unbuilt.iter().filter(|one| !std::ptr::eq(**one, from));
+        others.any(|one| subject.model.may_bring_unseen(subject.snapshot, one, namespace))
+    };
     let items = flux.spec("dependsOn").as_array().into_iter().flatten().enumerate();
     let unknown = items.filter_map(|(index, item)| {
         let name = item["name"].as_str().filter(|name| !name.contains("${"))?;
         let namespace = item["namespace"].as_str().unwrap_or(&from.namespace);
-        (!defined.has(namespace, name)).then_some((index, namespace, name))
+        (!defined.has(namespace, name) && !may_bring(namespace)).then_some((index, namespace, name))
     });
     unknown
         .map(|(index, namespace, name)| {

@@ -124,7 +124,7 @@ fn unfetched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let names = named(jobs);
         let effect = match is_kept {
             true => format!("What the cluster has of {names} runs on, and nothing new arrives"),
-            false => format!("{names} never run there"),
+            false => absent(&names),
         };
         let text = format!("the sources of cluster {} leave out files of {folder}. {effect}", cluster.name);
         UNAPPLIED_GATE.finding(text).at(Place::file(list_of(subject, &folder))).help(format!(
@@ -143,6 +143,12 @@ fn named<'j>(jobs: impl IntoIterator<Item = &'j str>) -> String {
     jobs.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
 }
 
+/// Says what becomes of jobs that no cluster gets: what they have closed before stays so.
+fn absent(names: &str) -> String {
+    let them = if names.contains(" and ") { "them" } else { "it" };
+    format!("The cluster does not get {names}, so no window opens or closes by {them}")
+}
+
 fn finding<'j>(
     subject: &Subject<'_>,
     cluster: &str,
@@ -151,10 +157,7 @@ fn finding<'j>(
 ) -> Diagnostic {
     let (file, names) = (list_of(subject, folder), named(jobs));
     UNAPPLIED_GATE
-        .finding(format!(
-            "no Flux Kustomization of cluster {} applies {folder}. {} never run there, and gated changes land at once",
-            cluster, names
-        ))
+        .finding(format!("no Flux Kustomization of cluster {cluster} applies {folder}. {}", absent(&names)))
         .at(Place::file(file))
         .help("list the folder where a Flux Kustomization without a window applies it; `gitops-windows sync` does so for its own gates")
 }

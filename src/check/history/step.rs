@@ -163,7 +163,7 @@ impl<'s> Step<'s> {
                 old.deletes(None) && !flux.is_suspended() && self.is_collected(parent)
             }
             // It goes on building its folder as long as that is there, and so takes itself down.
-            (None, Some(path)) if flux.applies_itself() => old.prune && self.has_now(path),
+            (None, Some(path)) if old.brings_itself => old.prune && self.has_now(path),
             (None, _) => old.deletes(None) && !flux.is_suspended() && !self.stands_below(parent, seen),
         }
     }
@@ -312,7 +312,7 @@ pub(super) fn text_of(key: &ClusterKey) -> String {
 fn inventories(subject: &Subject<'_>) -> Vec<Inventory> {
     let deliveries: BTreeMap<usize, &Delivery> =
         subject.deliveries.iter().filter_map(|delivery| Some((delivery.applied_by?, delivery))).collect();
-    inventories_from(subject.model.all_kustomizations(), &|index| {
+    inventories_from(subject.model, subject.model.all_kustomizations(), &|index| {
         let cluster = text_of(&key_of(subject, index));
         let Some(delivery) = deliveries.get(&index) else {
             return (cluster, Err("it builds no folder of this repository".to_owned()));

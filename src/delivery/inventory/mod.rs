@@ -41,8 +41,8 @@ pub struct Inventory {
     pub path: Option<RepoPath>,
     /// `spec.prune`, as the build that applies it makes it where that is in Git.
     pub prune: bool,
-    /// Whether it builds its own file.
-    pub applies_itself: bool,
+    /// Whether nothing but its own build gives it another spec ([`Cluster::brings_itself`]).
+    pub brings_itself: bool,
     /// `spec.deletionPolicy`, likewise; empty where it is not set, which means `MirrorPrune`.
     pub deletion_policy: String,
     /// Where it stands.
@@ -85,10 +85,10 @@ impl Inventory {
 
     /// Tells whether it may delete what it applies no more, now that it is `now`, or gone.
     ///
-    /// One that stays may reconcile before or after whoever applies it has given it another `prune`; one that applies itself
+    /// One that stays may reconcile before or after whoever applies it has given it another `prune`; one that brings itself
     /// reconciles by what it has.
     pub(crate) fn deletes(&self, now: Option<&Inventory>) -> bool {
-        now.map_or_else(|| self.deletes_when_it_goes(), |now| self.prune || now.prune && !self.applies_itself)
+        now.map_or_else(|| self.deletes_when_it_goes(), |now| self.prune || now.prune && !self.brings_itself)
     }
 
     /// Tells whether all of its objects go with it.
@@ -127,7 +127,7 @@ pub fn synced(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) -> Ve
         prune: prunes(&value["spec"]["prune"]),
         deletion_policy: text(&value["spec"]["deletionPolicy"]),
         place: Place::file(root.file.clone().unwrap_or_else(|| root.folder.clone())),
-        applies_itself: false,
+        brings_itself: true,
         beyond: ["postBuild", "kubeConfig"].map(|field| value["spec"][field].clone()),
         objects: result.map_err(|error| error.message),
     };
@@ -153,7 +153,7 @@ pub fn inventories_of(
     let built: Vec<Option<usize>> =
         model.all_flux().iter().map(|one| request(one).map(&mut position)).collect();
     let results = renderer.render(snapshot, &distinct);
-    inventories_from(model.all_flux(), &|index| {
+    inventories_from(model, model.all_flux(), &|index| {
         let kustomization = model.flux(index);
         let objects = match built[index].and_then(|position| results.get(position)) {
             Some(Ok(objects)) => Ok(objects.clone()),
@@ -168,6 +168,7 @@ pub fn inventories_of(
 /// As [`inventories`], of what has been built already: `built` gives the cluster and the objects, or why
 /// there are none, of the Flux Kustomization at each position.
 pub fn inventories_from<'m>(
+    model: &Model,
     all: impl IntoIterator<Item = &'m FluxKustomization>,
     built: &dyn Fn(usize) -> (String, Result<Vec<Object>, String>),
 ) -> Vec<Inventory> {
@@ -181,7 +182,7 @@ pub fn inventories_from<'m>(
                 name: kustomization.name.clone(),
                 path: kustomization.path.clone(),
                 prune: prunes(kustomization.spec("prune")),
-                applies_itself: kustomization.applies_itself(),
+                brings_itself: model.brings_itself(kustomization),
                 deletion_policy: kustomization.spec("deletionPolicy").as_str().unwrap_or_default().to_owned(),
                 place: kustomization.place("prune"),
                 beyond: [kustomization.post_build.clone(), kustomization.spec("kubeConfig").clone()],

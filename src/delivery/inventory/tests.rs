@@ -23,7 +23,7 @@ fn inventory(name: &str, prune: bool, policy: &str, objects: &[&str]) -> Invento
         prune,
         deletion_policy: policy.to_owned(),
         place: Place::file(RepoPath::parse("flux.yaml").unwrap()),
-        applies_itself: false,
+        brings_itself: false,
         beyond: [Value::Null, Value::Null],
         objects: Ok(objects.iter().map(|name| object("ConfigMap", name)).collect()),
     }

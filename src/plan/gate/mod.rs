@@ -102,6 +102,12 @@ fn apart_without(input: &Input<'_>, without: &BTreeSet<String>) -> Result<Option
     Ok(Some((Gates::new(base, jobs, clusters), refused)))
 }
 
+/// Returns the gates of the clusters that can have one, as `sync` would write them; `None` where the spec has none, or the
+/// mechanism can't do what a window says.
+pub fn wanted(input: &Input<'_>) -> Option<Gates> {
+    gates_apart(input).ok().flatten().map(|(gates, _)| gates)
+}
+
 /// The gates of a spec, and by cluster why the others can't have one.
 type Apart = (Gates, BTreeMap<String, Error>);
 

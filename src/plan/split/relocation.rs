@@ -255,7 +255,7 @@ fn unknown(
                 prune: true,
                 deletion_policy: String::new(),
                 place: Place::file(side.clone()),
-                applies_itself: false,
+                brings_itself: false,
                 beyond: Default::default(),
                 objects: result.clone().map_err(|error| error.message),
             });

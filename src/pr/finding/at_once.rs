@@ -84,13 +84,6 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
         };
         return Some(finding(topic, &line.id, format!("Flux Kustomization {name} {what}"), help));
     }
-    if line.id.group == "batch" && line.id.kind == "CronJob" && clock.is_last_gate_job(line) {
-        return outside(
-            &line.id,
-            format!("CronJob {} of the gate ends at once, and nothing closes any more", line.id.name),
-            "give the cluster another gate, or run `gitops-windows join` where it is to have none",
-        );
-    }
     None
 }
 
@@ -122,13 +115,5 @@ impl Clock<'_> {
     pub(super) fn is_in_both(&self, cluster: &str) -> bool {
         let has = |tree: &Tree<'_>| tree.world.model.delivered.all.iter().any(|one| one.name == cluster);
         has(&self.before) && has(&self.after)
-    }
-
-    /// Tells whether a CronJob that goes closed something, and none does afterwards.
-    fn is_last_gate_job(&self, line: &Line) -> bool {
-        let [before, after] = [&self.before, &self.after].map(|tree| &tree.world.model.closings);
-        line.kind == Kind::Deleted
-            && before.of(&line.cluster).iter().any(|job| job.is_running && job.name == line.id.name)
-            && !after.closes_any(&line.cluster)
     }
 }

@@ -84,3 +84,32 @@ fn others_land_without_a_kind() {
     let line = report.changes.iter().find(|line| line.id.name == "a").unwrap();
     assert!(told(&line.lands).starts_with("at-once"), "{}", told(&line.lands));
 }
+
+/// What depends on one that fails has nothing to begin with, nor has what such a one brings.
+#[test]
+fn what_depends_on_one_that_fails_waits_too() {
+    let more = |name: &str, on: &str| flux(name, name, &format!("  dependsOn: [{{ name: {on} }}]\n"));
+    let all = more("more", "apps-rt") + &more("far", "more");
+    let base = with(
+        &files(),
+        &[
+            ("clusters/one/more.yaml", "", &all),
+            ("more/a.yaml", "", &map("a", "a: '1'")),
+            ("far/b.yaml", "", &map("b", "a: '1'")),
+        ],
+    );
+    let edits = [
+        (RT, "settings.yaml", "settings.yaml, w.yaml, inner.yaml"),
+        ("apps/apps-rt/w.yaml", "", &object("v1")),
+        ("apps/apps-rt/inner.yaml", "", &flux("inner", "inner", "")),
+        ("inner/c.yaml", "", &map("c", "")),
+        (RW, "deployment.yaml", "deployment.yaml, d.yaml"),
+        ("apps/apps-rw/d.yaml", "", &definition("v1")),
+        ("more/a.yaml", "a: '1'", "a: '2'"),
+        ("far/b.yaml", "a: '1'", "a: '2'"),
+    ];
+    let report = compared_at(NOW, &base, &with(&base, &edits));
+    let lines = report.changes.iter().filter(|line| ["a", "b", "c"].contains(&line.id.name.as_str()));
+    let lines = lines.map(|line| format!("{}: {}", line.by.name(), told(&line.lands)));
+    insta::assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
+}

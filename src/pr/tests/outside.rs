@@ -44,6 +44,20 @@ fn an_app_that_no_gate_knows_yet_lands_at_once() {
     );
     let told = outside(&base, &known);
     assert!(told.len() == 1 && told[0].contains("suspends it only when it closes"), "{told:?}");
+    // Undivided, with objects of one type, it is to be held as a whole.
+    let whole = |kind: &str| {
+        let object = map("a", "").replace("ConfigMap", kind);
+        with(
+            &base,
+            &[("clusters/one/more.yaml", "", &flux("more", "more", "")), ("more/a.yaml", "", &object)],
+        )
+    };
+    let told = outside(&base, &whole("Secret"));
+    assert!(
+        told.len() == 1 && told[0].contains("more is new, and no gate suspends it for type `rw` yet"),
+        "{told:?}"
+    );
+    assert_eq!(outside(&base, &whole("ConfigMap")), Vec::<String>::new());
     // Of a type that lands at once that is meant.
     let real_time = with(&base, &[("clusters/one/more.yaml", "", &flux("more-rt", "apps/apps-rt", ""))]);
     assert_eq!(outside(&base, &real_time), Vec::<String>::new());
@@ -101,7 +115,12 @@ fn edits_that_change_nothing_in_the_cluster_are_not_told() {
     assert_eq!(outside(&bare, &base), Vec::<String>::new());
     // With the last one that closes, all that is held back is no more.
     let told = outside(&base, &bare);
-    assert!(told.iter().any(|one| one.contains("nothing closes any more")), "{told:?}");
+    assert_eq!(
+        told,
+        [
+            "outside-window Flux Kustomization apps-rw waits for CronJob `close` no more, and nothing resumes what is suspended"
+        ]
+    );
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::check::{SpecLintOptions, Standard};
 use crate::delivery::{History, Known, Model, Pair, Part, State, Unclosed, World};
 use crate::mechanism;
 use crate::path::RepoPath;
-use crate::pr::{Clock, Landing, Question, Report, Standards, Topic, Tree, report};
+use crate::pr::{Clock, Landing, Question, Report, Standards, Topic, Tree, Wanted, report};
 use crate::render::{Embedded, Limits};
 use crate::repo::{Appeared, Entry, File, Snapshot};
 use crate::spec::{Spec, parse};
@@ -250,7 +250,7 @@ pub fn asked<T>(files: &Files, name: &str, ask: impl FnOnce(&dyn Fn(Timestamp) -
             unsaid: None,
             part: Part::Whole,
         };
-        Clock { before, after, now }.lands(&pair)
+        Clock { before, after, now }.lands(&pair, &Wanted::new(&Embedded::new(Limits::default())))
     };
     ask(&at)
 }

@@ -85,7 +85,7 @@ fn told_of(name: &str, change: impl Fn(&mut Vec<LiveKustomization>)) -> Vec<Stri
             prune: false,
             deletion_policy: String::new(),
             place: Place::file(path("flux.yaml")),
-            applies_itself: false,
+            brings_itself: false,
             beyond: [json!({ "substitute": { "site": "north" } }), json!(null)],
             objects: Ok(vec![object(name)]),
         })
