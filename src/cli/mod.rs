@@ -42,7 +42,7 @@ pub struct Global {
     /// Take this for the current time, in RFC 3339, for example 2026-03-29T00:00:00Z
     #[arg(long, value_name = "TIME", global = true, help_heading = GLOBAL, hide_short_help = true)]
     pub now: Option<String>,
-    /// Say less: errors, answers, why nothing was done, and commands to run
+    /// Say less: errors, answers, and what is left to do
     #[arg(short, long, global = true, help_heading = GLOBAL)]
     pub quiet: bool,
     /// Say more: long lists, and how many builds it took

@@ -127,8 +127,8 @@ pub struct Cluster {
     pub(super) artifacts: BTreeSet<Artifact>,
     /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
     pub unknown: BTreeSet<SourceId>,
-    /// The positions of the roots that fail of which Git does not say what applies them.
-    pub(super) failing_roots: BTreeSet<usize>,
+    /// Why roots fail of which Git does not say what applies them, by their positions.
+    pub(super) failing_roots: BTreeMap<usize, String>,
     /// By how much its controllers stretch intervals.
     pub(super) jitters: Jitters,
     /// What its ArtifactGenerators make.

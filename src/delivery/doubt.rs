@@ -28,6 +28,11 @@ impl Doubt {
     }
 }
 
+/// Tells whether a build fails for what `flux bootstrap` writes, so that the cluster has it although this tree lacks it.
+fn awaits_bootstrap(message: &str) -> bool {
+    message.ends_with("gotk-components.yaml: no such file or directory")
+}
+
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "perhaps not in the cluster: {}", self.why())
@@ -74,15 +79,18 @@ impl Cluster {
         let position = self.position(one)?;
         let find = || {
             let why = |above: &Reached| {
-                let broken =
-                    || above.fails().then(|| format!("Flux Kustomization {} does not build", above.name()));
+                let broken = || {
+                    (above.fails() && !above.error.as_deref().is_some_and(awaits_bootstrap))
+                        .then(|| format!("Flux Kustomization {} does not build", above.name()))
+                };
                 let stuck = || self.stuck(above).map(|stuck| self.stuck_above(above, &stuck));
                 broken().or_else(stuck)
             };
             let mut found = self.find_kept(&why);
             let roots = (0..self.kustomizations.len()).filter(|position| {
                 let one = &self.kustomizations[*position];
-                one.bringers.iter().all(Option::is_none) && self.failing_roots.contains(&one.root)
+                one.bringers.iter().all(Option::is_none)
+                    && self.failing_roots.get(&one.root).is_some_and(|message| !awaits_bootstrap(message))
             });
             found.extend(roots.map(|position| {
                 let root = &self.roots[self.kustomizations[position].root];

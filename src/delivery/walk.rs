@@ -202,7 +202,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             match (step.by, error) {
                 (Some(by), Some(_)) => self.cluster.kustomizations[by].error.clone_from(error),
                 (None, Some(message)) if !is_of_here(message) => {
-                    self.cluster.failing_roots.insert(step.root);
+                    self.cluster.failing_roots.insert(step.root, message.clone());
                 }
                 _ => {}
             }

@@ -16,7 +16,7 @@ fn init_says_what_there_is_instead_of_kustomizations() {
         (
             "clusters/c/all.yaml",
             both,
-            "no Flux Kustomization in ., apart from Flux's own bootstrap, builds a folder",
+            "no Flux Kustomization in this repository, apart from Flux's own bootstrap, builds a folder",
         ),
         (
             "clusters/c/flux-system.yaml",
@@ -34,8 +34,16 @@ fn init_says_what_there_is_instead_of_kustomizations() {
             "only templates of kustomizations: t/web/kustomization.yaml.j2",
         ),
         ("apps/web.yaml", argo.to_owned(), "apps/web.yaml is for Argo CD"),
-        ("clusters/c/web.yaml", artifact, "no Flux Kustomization in . builds a folder of this repository"),
-        ("readme.md", "web\n".to_owned(), "there is no kustomization in ., so there is nothing"),
+        (
+            "clusters/c/web.yaml",
+            artifact,
+            "no Flux Kustomization in this repository builds a folder of this repository",
+        ),
+        (
+            "readme.md",
+            "web\n".to_owned(),
+            "there is no kustomization in this repository, so there is nothing",
+        ),
     ];
     for (path, text, expected) in cases {
         let scratch = Scratch::empty();
