@@ -53,11 +53,11 @@ pub(super) fn is_controller(value: &Value) -> bool {
 /// Returns the value of the flag among arguments: that of the last one, in one word or in two.
 fn said(args: &Value) -> Option<u32> {
     let args: Vec<&str> = args.as_array()?.iter().filter_map(Value::as_str).collect();
-    let values = args.iter().enumerate().filter_map(|(position, arg)| match arg.strip_prefix(FLAG)? {
+    let mut values = args.iter().enumerate().filter_map(|(position, arg)| match arg.strip_prefix(FLAG)? {
         "" => args.get(position + 1).copied(),
         rest => rest.strip_prefix('='),
     });
-    values.last()?.parse().ok()
+    values.next_back()?.parse().ok()
 }
 
 fn stretched(percent: Option<u32>, interval: Duration) -> Duration {
