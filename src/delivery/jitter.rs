@@ -16,7 +16,7 @@ const USUAL: u32 = 5;
 /// The controllers whose intervals count, as `flux install` names their Deployments.
 const CONTROLLERS: [&str; 2] = ["source-controller", "kustomize-controller"];
 
-/// By how many percent controllers of a cluster stretch intervals, in the order of [`CONTROLLERS`]; `None` where Git has no
+/// By how many percent controllers of a cluster stretch intervals, in the order of `CONTROLLERS`; `None` where Git has no
 /// flag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Jitters([Option<u32>; 2]);
