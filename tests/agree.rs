@@ -279,7 +279,7 @@ fn invariant_10_the_questions_agree_about_gates_that_clusters_change() {
       flux-system/free  apps/free, gated by suspend
       flux-system/gate  gates/free
     unfed  root clusters/unfed (proposed: nothing in Git names it)
-      flux-system/apps  apps/web, gated by suspend
+      flux-system/apps  apps/web, gated by suspend, nothing new of its gate arrives
       flux-system/gate  gates/all, suspended in Git
     Gated: its changes wait for a window.
     ");
