@@ -6,12 +6,17 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::cron::{CronExpr, Fields};
+use super::field::STAR;
 use super::firing::floor;
 use super::local::{DAY, Local, date_of};
 use super::month_day::MonthDay;
 use super::pair::{CronPair, Edge, matches, time_matches};
 
+const HOUR: i64 = 3600;
 const MINUTES_A_DAY: i64 = 24 * 60;
+
+/// The firings of one day up to which those of some weeks are looked through.
+const MOST_A_DAY: u32 = 4;
 
 /// The months that are searched for a time before it is said that none comes: five years, as for cron expressions.
 const MONTHS: i64 = 60;
@@ -61,6 +66,22 @@ impl Monthly {
     }
 }
 
+/// Returns in seconds how far back two firings of an expression are found; an hour where so many may be found in days
+/// that it is better to begin nearby.
+fn fields_distance(fields: &Fields) -> i64 {
+    let count = |mask: u64| (mask & !STAR).count_ones();
+    let a_day = count(fields.hour) * count(fields.minute);
+    if a_day > MOST_A_DAY {
+        return HOUR;
+    }
+    let is_every = |mask: u64| mask & STAR != 0;
+    match (is_every(fields.day_of_month), is_every(fields.day_of_week)) {
+        (true, true) => 3 * DAY,
+        (_, false) => 15 * DAY,
+        (false, true) => 64 * DAY,
+    }
+}
+
 impl fmt::Display for Monthly {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, minute) = (self.minutes.div_euclid(MINUTES_A_DAY), self.minutes.rem_euclid(MINUTES_A_DAY));
@@ -81,10 +102,11 @@ impl Recurrence {
         }
     }
 
-    /// Returns in seconds how far apart its times usually are at least.
+    /// Returns in seconds how far to go back from any instant to find two of its times, for most.
     pub(super) fn usual_distance(&self) -> i64 {
         match self {
-            Recurrence::Cron(_) | Recurrence::Never => 3600,
+            Recurrence::Cron(expr) => expr.fields().map_or(HOUR, fields_distance),
+            Recurrence::Never => HOUR,
             Recurrence::Monthly(_) => 64 * DAY,
             Recurrence::Later(of, _) => of.usual_distance(),
         }
