@@ -289,7 +289,8 @@ fn the_deadline_is_the_last_merge_that_surely_lands_in_the_opening() {
         usize::try_from(seed >> 33).unwrap() % below
     };
     let mut counted = 0;
-    for _ in 0..150 {
+    let rounds = if std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some() { 150 } else { 40 };
+    for _ in 0..rounds {
         let zone = ["Europe/Berlin", "America/New_York", "Asia/Kolkata", "UTC", "Pacific/Auckland"][next(5)];
         let open = format!("{} {} * * {}", next(60), next(20), ["SAT", "*", "MON,WED", "1-5"][next(4)]);
         let length = ["1h", "2h", "3h30m", "20m"][next(4)];
@@ -363,5 +364,5 @@ fn the_deadline_is_the_last_merge_that_surely_lands_in_the_opening() {
             assert!(again.abs() <= 1, "{deadline} {before:?}: {what}");
         });
     }
-    assert!(counted > 80, "{counted}");
+    assert!(counted > rounds / 2, "{counted}");
 }
