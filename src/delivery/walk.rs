@@ -9,12 +9,11 @@ use crate::delivery::cluster::target_of;
 use crate::delivery::clusters::{Cluster, Generated, Reached};
 use crate::delivery::fetched::Artifact;
 use crate::delivery::generator::{self, Fault};
-use crate::delivery::inventory::is_kept;
 use crate::delivery::reading::Reader;
 use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{EXTERNAL, SourceId};
-use crate::delivery::variables::{Bringing, Variables, is_watched};
+use crate::delivery::variables::{Bringing, Variables};
 use crate::delivery::view::{Built, View};
 use crate::limit::{KUSTOMIZATIONS, KUSTOMIZATIONS_DEPTH};
 use crate::mechanism;
@@ -31,12 +30,12 @@ pub(super) struct Step {
     pub by: Option<usize>,
     /// The position of the root from which it is reached.
     root: usize,
-    folder: RepoPath,
+    pub folder: RepoPath,
     pub artifact: Artifact,
     spec: Value,
     /// Its `spec.postBuild`, with the values that Git tells.
-    post_build: Value,
-    remote: String,
+    pub post_build: Value,
+    pub remote: String,
 }
 
 /// A cluster while it is read.
@@ -50,9 +49,9 @@ pub(super) struct Walk<'r, 'a> {
     roots: &'r BTreeSet<usize>,
     /// What is known of variables before, and what is found of them now.
     known: Variables,
-    found: Variables,
+    pub(super) found: Variables,
     /// What brings these.
-    bringing: BTreeMap<(String, ObjectId), Bringing>,
+    pub(super) bringing: BTreeMap<(String, ObjectId), Bringing>,
     /// What brought each of those that are reached first.
     above: Vec<Option<usize>>,
 }
@@ -245,27 +244,6 @@ impl<'r, 'a> Walk<'r, 'a> {
         match artifact {
             Some(artifact) => self.reader.view(artifact),
             None => self.reader.top.clone(),
-        }
-    }
-
-    /// Takes in the objects of a level that bring values to variables.
-    fn take_variables(&mut self, steps: &[Step], answers: &[(Vec<Built>, Option<String>)]) {
-        for (step, (objects, error)) in steps.iter().zip(answers) {
-            let by = step.by.map(|by| &self.cluster.kustomizations[by]);
-            let is_applied = by.is_none_or(|by| by.is_certain && by.value["spec"]["suspend"] != true);
-            for one in objects.iter().filter(|one| self.reader.top.is_variable(&one.value)) {
-                let mut value = (*one.value).clone();
-                substitute(&step.post_build, &mut value);
-                let key = (step.remote.clone(), ObjectId::of(&value));
-                let folder = step.folder.clone();
-                let (is_watched, is_kept) = (is_watched(&value), is_kept(&value));
-                let own = Bringing { folder, by: step.by, is_watched, is_kept };
-                if *self.bringing.entry(key).or_insert_with(|| own.clone()) == own {
-                    self.found.take(&step.remote, &value, is_applied && error.is_none());
-                } else {
-                    self.found.contest(&step.remote, &value);
-                }
-            }
         }
     }
 
