@@ -137,12 +137,38 @@ pub(super) struct Bringing {
     pub is_kept: bool,
 }
 
+/// An object with values of variables that stays in a cluster as it was applied before.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Kept {
+    told: Told,
+    is_watched: bool,
+    is_kept: bool,
+}
+
+impl Cluster {
+    /// Returns the objects with values of variables, each with the position of the Flux Kustomization that brings it.
+    pub(super) fn kept_values(&self) -> impl Iterator<Item = (usize, ObjectId, Kept)> {
+        self.bringing.iter().filter_map(|(key, bringing)| {
+            let &Bringing { by, is_watched, is_kept, .. } = bringing;
+            let told = self.variables.0.get(key)?.clone();
+            Some((by?, key.1.clone(), Kept { told, is_watched, is_kept }))
+        })
+    }
+}
+
 impl Walk<'_, '_> {
     /// Takes in the objects of a level that bring values to variables.
     pub(super) fn take_variables(&mut self, steps: &[Step], answers: &[(Vec<Built>, Option<String>)]) {
         let top = self.reader.top.clone();
         for (step, (objects, error)) in steps.iter().zip(answers) {
             let by = step.by.map(|by| &self.cluster.kustomizations[by]);
+            if let Some(left) = by.and_then(|by| self.left_by(by)) {
+                for (id, kept) in left.values.clone() {
+                    let Kept { told, is_watched, is_kept } = kept;
+                    self.take_variable(step, id, told, (is_watched, is_kept));
+                }
+                continue;
+            }
             let is_applied = by.is_none_or(|by| by.is_certain && by.value["spec"]["suspend"] != true);
             for one in objects.iter().filter(|one| top.is_variable(&one.value)) {
                 let mut value = (*one.value).clone();
