@@ -130,10 +130,8 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     let (old, new) = (old.map(|parsed| parsed.spec), new.map(|parsed| parsed.map(|parsed| parsed.spec)));
     let old = old.or_else(|| new.as_ref().ok().cloned().flatten());
     let new = new.unwrap_or_else(|_| old.clone());
-    let (old_model, mut new_model) = (
-        workspace.model_before(&after, &before, old.as_ref(), renderer.as_ref()),
-        workspace.model_of(&after, new.as_ref(), renderer.as_ref()),
-    );
+    let old_model = workspace.model_before(&after, &before, old.as_ref(), renderer.as_ref());
+    let mut new_model = workspace.model_after(&old_model, &after, new.as_ref(), renderer.as_ref());
     new_model.closings.keep_unread(&old_model.closings);
     let history = Past::new(repository, &merge_base, (&before, &old_model), renderer.as_ref());
     let tree = |world, spec| Tree::new(world, spec).by_its_gates(now);

@@ -140,6 +140,17 @@ impl Workspace {
         self.model_by(snapshot, &spec.map(Known::of).unwrap_or_default().before(later), renderer)
     }
 
+    /// As [`model_of`](Workspace::model_of), of a state that is compared with an older one.
+    pub fn model_after(
+        &self,
+        older: &Model,
+        snapshot: &Snapshot,
+        spec: Option<&Spec>,
+        renderer: &dyn Renderer,
+    ) -> Model {
+        self.model_by(snapshot, &spec.map(Known::of).unwrap_or_default().after(older), renderer)
+    }
+
     fn model_by(&self, snapshot: &Snapshot, known: &Known, renderer: &dyn Renderer) -> Model {
         let folder = self.spec_path.parent().unwrap_or_default();
         Model::read(snapshot, &folder, known, renderer)

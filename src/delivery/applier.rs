@@ -59,6 +59,11 @@ impl<'m> Applier<'m> {
         self.kustomization.map(|one| &one.artifact)
     }
 
+    /// Tells whether all builds on the way to it succeed.
+    pub fn is_certain(&self) -> bool {
+        self.kustomization.is_none_or(|one| one.is_certain)
+    }
+
     /// Tells whether it waits at its source, and is not suspended.
     pub fn is_held(&self, model: &Model) -> bool {
         let own = self.kustomization.zip(model.delivered.named(self.cluster));

@@ -11,10 +11,11 @@ use crate::delivery::doubt::Doubt;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::naming::{self, home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
+use crate::delivery::standing::Standing;
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
 use crate::delivery::view::View;
-use crate::delivery::{Jitters, LeftOut, Reason, Root};
+use crate::delivery::{Jitters, LeftOut, Model, Reason, Root};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::{Unmapped, artifact_path};
@@ -26,7 +27,7 @@ use crate::spec::{self, FluxSource, Placed, Spec, folder_of};
 pub type ClusterFolders = BTreeMap<String, Vec<RepoPath>>;
 
 /// What is known of clusters before anything is read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
     /// The folders that each cluster owns.
     pub paths: ClusterFolders,
@@ -42,6 +43,8 @@ pub struct Known {
     pub named: Option<SourceId>,
     /// The names of objects from which another state of the repository takes values: what brings them is noted too.
     pub values: BTreeSet<String>,
+    /// What an older state of the repository has brought to clusters.
+    pub standing: Standing,
 }
 
 impl Known {
@@ -67,6 +70,7 @@ impl Known {
             pushed: pushed(spec),
             named: Some(source_of(spec)).filter(|id| id.kind == "GitRepository"),
             values: BTreeSet::new(),
+            standing: Standing::default(),
         }
     }
 
@@ -74,6 +78,12 @@ impl Known {
     #[must_use]
     pub fn before(self, later: &Snapshot) -> Known {
         Known { values: wanted(later), ..self }
+    }
+
+    /// Adds that this state comes after an older one: what fails in it leaves clusters what they have of that.
+    #[must_use]
+    pub fn after(self, older: &Model) -> Known {
+        Known { standing: Standing::of(older), ..self }
     }
 
     /// Tells whether a folder is named after a cluster of the spec, or lies in one of its folders; `root` is the folder of

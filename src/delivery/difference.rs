@@ -171,22 +171,19 @@ fn differences<'n>(pairs: &[Pair<'_>], sides: &'n [Sides], form: Form) -> Vec<Di
 }
 
 /// Brings together what one Flux Kustomization of a cluster builds no more and another one begins to.
+///
+/// By its name in the cluster, also as it is built: variables may make one name of two, and two of one.
 fn moved(pairs: &[Pair<'_>], found: &mut Vec<Difference<'_>>, form: Form) {
     let place = |pair: usize, is_after: bool| {
         let pair = &pairs[pair];
         let applier = if is_after { &pair.after } else { &pair.before };
         (pair.cluster.as_str(), applier.as_ref().map(Applier::target).unwrap_or_default())
     };
-    // What is built under one name is another object where a variable of it has another value.
-    let ids = |named: &Named| match form {
-        Form::Built => (named.built.0.clone(), Some(named.live.0.clone())),
-        Form::Live => (named.live.0.clone(), None),
-    };
     let is_said = |pair: &Pair<'_>| pair.latest().is_some_and(|applier| applier.kustomization.is_some());
     let mut deleted: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (position, one) in found.iter().enumerate() {
         if let (Some((pair, named)), None) = (one.before, one.after) {
-            deleted.entry((place(pair, false), ids(named))).or_default().push(position);
+            deleted.entry((place(pair, false), &named.live.0)).or_default().push(position);
         }
     }
     let mut left_out = BTreeSet::new();
@@ -197,7 +194,7 @@ fn moved(pairs: &[Pair<'_>], found: &mut Vec<Difference<'_>>, form: Form) {
                 continue;
             };
             // A folder that holds that of a Flux Kustomization takes nothing from it: nobody in Git applies it.
-            let Some(olds) = deleted.get_mut(&(place(pair, true), ids(named))) else { continue };
+            let Some(olds) = deleted.get_mut(&(place(pair, true), &named.live.0)) else { continue };
             let is_taken = |old: &usize| {
                 let before = found[*old].before;
                 // What goes with another spec and comes again with the files does not move.

@@ -73,6 +73,7 @@ mod secure_join;
 mod sides;
 mod source;
 mod sources;
+mod standing;
 mod stuck;
 mod suggested;
 mod target;

@@ -12,6 +12,7 @@ use crate::delivery::naming;
 use crate::delivery::propose::{is_kept, propose};
 use crate::delivery::root::{Reason, Root};
 use crate::delivery::source::SourceId;
+use crate::delivery::standing::Standing;
 use crate::delivery::variables;
 use crate::delivery::view::View;
 use crate::delivery::walk::Walk;
@@ -46,6 +47,7 @@ impl Clusters {
             sources: top.with_held_sources(written_sources(snapshot)),
             pushed: known.pushed.clone(),
             named: known.named.clone(),
+            standing: &known.standing,
             snapshot,
             scope,
             views: BTreeMap::new(),
@@ -132,6 +134,8 @@ pub(super) struct Reader<'a> {
     pub pushed: Option<(SourceId, RepoPath)>,
     /// The GitRepository that the spec names.
     pub named: Option<SourceId>,
+    /// What clusters have of an older state.
+    pub standing: &'a Standing,
     pub snapshot: &'a Snapshot,
     /// The folder of the spec.
     scope: &'a RepoPath,

@@ -4,9 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
+use crate::delivery::inventory::is_kept;
+use crate::delivery::view::Built;
+use crate::delivery::walk::{Step, Walk};
 use crate::delivery::{Cluster, Reached};
 use crate::path::RepoPath;
 use crate::repo::manifest::ObjectId;
+use crate::repo::post_build::substitute;
 use crate::repo::{Entry, Snapshot};
 
 /// Annotations with which the cluster may have something else than Git (kustomize-controller,
@@ -133,6 +137,58 @@ pub(super) struct Bringing {
     pub is_kept: bool,
 }
 
+/// An object with values of variables that stays in a cluster as it was applied before.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Kept {
+    told: Told,
+    is_watched: bool,
+    is_kept: bool,
+}
+
+impl Cluster {
+    /// Returns the objects with values of variables, each with the position of the Flux Kustomization that brings it.
+    pub(super) fn kept_values(&self) -> impl Iterator<Item = (usize, ObjectId, Kept)> {
+        self.bringing.iter().filter_map(|(key, bringing)| {
+            let &Bringing { by, is_watched, is_kept, .. } = bringing;
+            let told = self.variables.0.get(key)?.clone();
+            Some((by?, key.1.clone(), Kept { told, is_watched, is_kept }))
+        })
+    }
+}
+
+impl Walk<'_, '_> {
+    /// Takes in the objects of a level that bring values to variables.
+    pub(super) fn take_variables(&mut self, steps: &[Step], answers: &[(Vec<Built>, Option<String>)]) {
+        let top = self.reader.top.clone();
+        for (step, (objects, error)) in steps.iter().zip(answers) {
+            let by = step.by.map(|by| &self.cluster.kustomizations[by]);
+            if let Some(left) = by.and_then(|by| self.left_by(by)) {
+                for (id, kept) in left.values.clone() {
+                    let Kept { told, is_watched, is_kept } = kept;
+                    self.take_variable(step, id, told, (is_watched, is_kept));
+                }
+                continue;
+            }
+            let is_applied = by.is_none_or(|by| by.is_certain && by.value["spec"]["suspend"] != true);
+            for one in objects.iter().filter(|one| top.is_variable(&one.value)) {
+                let mut value = (*one.value).clone();
+                substitute(&step.post_build, &mut value);
+                let told = if is_applied && error.is_none() { told(&value) } else { Told::Unclear };
+                self.take_variable(step, ObjectId::of(&value), told, (is_watched(&value), is_kept(&value)));
+            }
+        }
+    }
+
+    fn take_variable(&mut self, step: &Step, id: ObjectId, told: Told, (is_watched, is_kept): (bool, bool)) {
+        let key = (step.remote.clone(), id);
+        let own = Bringing { folder: step.folder.clone(), by: step.by, is_watched, is_kept };
+        match *self.bringing.entry(key.clone()).or_insert_with(|| own.clone()) == own {
+            true => self.found.take(key, told),
+            false => self.found.contest(key, &told),
+        }
+    }
+}
+
 /// Tells whether an object has the label with which controllers watch it.
 pub(super) fn is_watched(value: &Value) -> bool {
     value["metadata"]["labels"]["reconcile.fluxcd.io/watch"] == "Enabled"
@@ -145,21 +201,41 @@ enum Told {
     Data(BTreeMap<String, Option<String>>),
     /// As [`Data`](Told::Data), and there may be further names.
     Part(BTreeMap<String, Option<String>>),
-    /// Several builds bring it, or the cluster may have another one.
+    /// The cluster may have another one.
     Unclear,
 }
 
+impl Told {
+    /// Returns what is known where the cluster has one or the other.
+    fn and(&self, other: &Told) -> Told {
+        let (Some(own), Some(others)) = (self.data(), other.data()) else { return Told::Unclear };
+        let names: BTreeSet<&String> = own.keys().chain(others.keys()).collect();
+        let value = |name: &String| own.get(name).filter(|value| others.get(name) == Some(*value));
+        let data = names.into_iter().map(|name| (name.clone(), value(name).cloned().flatten())).collect();
+        match (self, other) {
+            (Told::Data(_), Told::Data(_)) => Told::Data(data),
+            _ => Told::Part(data),
+        }
+    }
+
+    fn data(&self) -> Option<&BTreeMap<String, Option<String>>> {
+        match self {
+            Told::Data(data) | Told::Part(data) => Some(data),
+            Told::Unclear => None,
+        }
+    }
+}
+
 impl Variables {
-    /// Takes in an object that a build brings; `is_certain` tells whether the cluster gets it as it is.
-    pub(super) fn take(&mut self, remote: &str, value: &Value, is_certain: bool) {
-        let key = (remote.to_owned(), ObjectId::of(value));
-        let told = if is_certain { told(value) } else { Told::Unclear };
+    /// Takes in what Git says of an object that a build brings.
+    fn take(&mut self, key: (String, ObjectId), told: Told) {
         self.0.insert(key, told);
     }
 
-    /// Notes that a second build brings an object.
-    pub(super) fn contest(&mut self, remote: &str, value: &Value) {
-        self.0.insert((remote.to_owned(), ObjectId::of(value)), Told::Unclear);
+    /// Takes in what a further build makes of an object: the cluster has what either applied last, so what both say is known.
+    fn contest(&mut self, key: (String, ObjectId), told: &Told) {
+        let both = self.0.get(&key).map_or(Told::Unclear, |other| other.and(told));
+        self.0.insert(key, both);
     }
 
     /// Returns a `spec.postBuild` with the values that are known: those of `substituteFrom` in its order, of which the last

@@ -54,8 +54,14 @@ fn what_the_cluster_may_have_otherwise_is_not_known() {
     let north = vars("ConfigMap", "data: { site: north }");
     let beside = ("clusters/prod/vars.yaml", north.as_str());
     let config = flux("config", "./config", "");
-    let twice = [beside, ("clusters/prod/config.yaml", config.as_str()), ("config/vars.yaml", &north)];
-    assert_eq!(child(FROM, &twice), "unknown");
+    // Of two that bring it the cluster has what either applied last.
+    let twice = |own: &str| {
+        child(FROM, &[beside, ("clusters/prod/config.yaml", config.as_str()), ("config/vars.yaml", own)])
+    };
+    assert_eq!(twice(&north), "sites/north");
+    assert_eq!(twice(&north.replace("site: north", "site: north, more: a")), "sites/north");
+    assert_eq!(twice(&north.replace("site: north", "site: south")), "unknown");
+    assert_eq!(twice(&north.replace("site: north", "more: a")), "unknown");
     let suspended = flux("config", "./config", "suspend: true");
     let late = [("clusters/prod/config.yaml", suspended.as_str()), ("config/vars.yaml", &north)];
     assert_eq!(child(FROM, &late), "unknown");
@@ -86,10 +92,13 @@ fn the_last_value_counts() {
         json!({ "substituteFrom": from, "substitute": own })
     };
     let object = |kind: &str, name: &str, data: Value| json!({ "apiVersion": "v1", "kind": kind, "metadata": { "name": name, "namespace": "n" }, "data": data });
+    let take = |variables: &mut Variables, value: &Value| {
+        variables.take((String::new(), ObjectId::of(value)), told(value));
+    };
     let mut variables = Variables::default();
-    variables.take("", &object("ConfigMap", "a", json!({ "x": "a", "y": "a" })), true);
-    variables.take("", &object("ConfigMap", "b", json!({ "x": "b" })), true);
-    variables.take("", &object("Secret", "s", json!({ "x": "c2VjcmV0" })), true);
+    take(&mut variables, &object("ConfigMap", "a", json!({ "x": "a", "y": "a" })));
+    take(&mut variables, &object("ConfigMap", "b", json!({ "x": "b" })));
+    take(&mut variables, &object("Secret", "s", json!({ "x": "c2VjcmV0" })));
     let known = |from: &str, own: Value| {
         let found = variables.known(&post_build(from, own), "", "n");
         let rest = found["substituteFrom"].as_array().unwrap().len();
@@ -103,7 +112,7 @@ fn the_last_value_counts() {
     // Where others may add names, those of Git count all the same.
     let mut merged = object("ConfigMap", "m", json!({ "x": "m" }));
     merged["metadata"]["annotations"] = json!({ "kustomize.toolkit.fluxcd.io/ssa": "Merge" });
-    variables.take("", &merged, true);
+    take(&mut variables, &merged);
     let known = |from: &str, own: Value| {
         let found = variables.known(&post_build(from, own), "", "n");
         let rest = found["substituteFrom"].as_array().unwrap().len();

@@ -9,12 +9,12 @@ use crate::delivery::cluster::target_of;
 use crate::delivery::clusters::{Cluster, Generated, Reached};
 use crate::delivery::fetched::Artifact;
 use crate::delivery::generator::{self, Fault};
-use crate::delivery::inventory::is_kept;
 use crate::delivery::reading::Reader;
 use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{EXTERNAL, SourceId};
-use crate::delivery::variables::{Bringing, Variables, is_watched};
+use crate::delivery::standing::Applied;
+use crate::delivery::variables::{Bringing, Variables};
 use crate::delivery::view::{Built, View};
 use crate::limit::{KUSTOMIZATIONS, KUSTOMIZATIONS_DEPTH};
 use crate::mechanism;
@@ -31,12 +31,12 @@ pub(super) struct Step {
     pub by: Option<usize>,
     /// The position of the root from which it is reached.
     root: usize,
-    folder: RepoPath,
+    pub folder: RepoPath,
     pub artifact: Artifact,
     spec: Value,
     /// Its `spec.postBuild`, with the values that Git tells.
-    post_build: Value,
-    remote: String,
+    pub post_build: Value,
+    pub remote: String,
 }
 
 /// A cluster while it is read.
@@ -50,9 +50,9 @@ pub(super) struct Walk<'r, 'a> {
     roots: &'r BTreeSet<usize>,
     /// What is known of variables before, and what is found of them now.
     known: Variables,
-    found: Variables,
+    pub(super) found: Variables,
     /// What brings these.
-    bringing: BTreeMap<(String, ObjectId), Bringing>,
+    pub(super) bringing: BTreeMap<(String, ObjectId), Bringing>,
     /// What brought each of those that are reached first.
     above: Vec<Option<usize>>,
 }
@@ -248,25 +248,9 @@ impl<'r, 'a> Walk<'r, 'a> {
         }
     }
 
-    /// Takes in the objects of a level that bring values to variables.
-    fn take_variables(&mut self, steps: &[Step], answers: &[(Vec<Built>, Option<String>)]) {
-        for (step, (objects, error)) in steps.iter().zip(answers) {
-            let by = step.by.map(|by| &self.cluster.kustomizations[by]);
-            let is_applied = by.is_none_or(|by| by.is_certain && by.value["spec"]["suspend"] != true);
-            for one in objects.iter().filter(|one| self.reader.top.is_variable(&one.value)) {
-                let mut value = (*one.value).clone();
-                substitute(&step.post_build, &mut value);
-                let key = (step.remote.clone(), ObjectId::of(&value));
-                let folder = step.folder.clone();
-                let (is_watched, is_kept) = (is_watched(&value), is_kept(&value));
-                let own = Bringing { folder, by: step.by, is_watched, is_kept };
-                if *self.bringing.entry(key).or_insert_with(|| own.clone()) == own {
-                    self.found.take(&step.remote, &value, is_applied && error.is_none());
-                } else {
-                    self.found.contest(&step.remote, &value);
-                }
-            }
-        }
+    /// Returns what one that applies nothing any more has applied before.
+    pub(super) fn left_by(&self, one: &Reached) -> Option<&Applied> {
+        self.reader.standing.left_by(&self.cluster.roots.get(one.root)?.folder, one)
     }
 
     /// Takes in the sources of a level: one may come with what reads it.
@@ -336,7 +320,11 @@ impl<'r, 'a> Walk<'r, 'a> {
         let id = ObjectId::of(&one.value);
         let above = by.map(|by| &self.cluster.kustomizations[by]);
         let applied_by = above.map(|above| (above.namespace().to_owned(), above.name().to_owned()));
-        let is_certain = above.is_none_or(|above| above.is_certain && above.error.is_none());
+        let failing = above.filter(|above| above.fails());
+        let standing = failing.and_then(|above| self.left_by(above)?.kustomization(&id)).cloned();
+        let is_brought = |above: &Reached| above.error.is_none() || standing.is_some();
+        let is_certain = above.is_none_or(|above| above.is_certain && is_brought(above));
+        let one = Built { value: standing.unwrap_or(one.value), ..one };
         let written = one.file.as_ref().and_then(|file| self.reader.written(file, &id.namespace, &id.name));
         // The root of the cluster to which it is applied is read by itself.
         if !remote.is_empty() && written.is_some_and(|position| self.roots.contains(&position)) {

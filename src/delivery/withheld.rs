@@ -69,6 +69,15 @@ pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'
             (Some(old), Some(new)) if old.request() != new.request() => {
                 uncertain(new, after.model).or_else(|| uncertain(old, before.model))
             }
+            (Some(old), Some(new)) if old.spec()["postBuild"] != new.spec()["postBuild"] => {
+                // What fails only here is read by its files on both sides.
+                let is_one_sided = old.is_certain() != new.is_certain();
+                let why = |one: &Applier<'_>, model| match is_one_sided {
+                    true => uncertain(one, model),
+                    false => unbrought(one, model, does_not_build),
+                };
+                why(new, after.model).or_else(|| why(old, before.model))
+            }
             _ => None,
         };
         let is_after = match (&pair.before, &pair.after) {

@@ -145,3 +145,36 @@ fn one_name_in_two_flux_kustomizations_is_no_move_where_its_variable_differs() {
     assert!(changes(&told).iter().all(|line| !line.contains(" moved ")), "{:#?}", changes(&told));
     assert_eq!(substituted(&told), Vec::<String>::new());
 }
+
+/// It is one object, whoever fills in its name.
+#[test]
+fn what_moves_to_a_name_that_a_variable_gives_is_told_once() {
+    let scratch = apps();
+    let claim = scratch.text("claim/claim.yaml").replace("${APP}", "old").replace("${SIZE}", "1Gi");
+    scratch.write("old/claim.yaml", claim).write("old/kustomization.yaml", "resources: [claim.yaml]\n");
+    scratch.write("clusters/one/old.yaml", support::flux_kustomization("old", "old", "")).commit();
+    scratch.git(&["branch", "--force", "main", "HEAD"]);
+    scratch.git(&["rm", "--quiet", "clusters/one/old.yaml"]);
+    scratch.write("new/claim.yaml", scratch.text("claim/claim.yaml"));
+    scratch.write("new/kustomization.yaml", "resources: [claim.yaml]\n");
+    let values = "  postBuild: { substitute: { APP: old, SIZE: 1Gi } }\n";
+    scratch.write("clusters/one/new.yaml", support::flux_kustomization("new", "new", values));
+    let told = answer(&scratch, &[]);
+    assert_eq!(
+        changes(&told),
+        [
+            "one clusters/one created Kustomization/new - at-once",
+            "one clusters/one deleted Kustomization/old - at-once",
+            "one new moved PersistentVolumeClaim/${APP}-data - at-once",
+        ]
+    );
+    assert_eq!(substituted(&told), Vec::<String>::new());
+    // In one Flux Kustomization it is the same object, under another built name.
+    scratch.commit();
+    scratch.git(&["branch", "--force", "main", "HEAD"]);
+    scratch.replace("new/claim.yaml", "\"${APP}-data\"", "old-data");
+    let told = answer(&scratch, &[]);
+    assert_eq!(changes(&told), ["one new changed PersistentVolumeClaim/old-data - at-once"]);
+    assert_eq!(substituted(&told), Vec::<String>::new());
+    assert_eq!(text_of(&scratch), "Nothing changes in any cluster.\n");
+}

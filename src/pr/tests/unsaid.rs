@@ -64,6 +64,61 @@ fn a_parent_that_did_not_build_is_not_known_to_have_brought_anything() {
     assert_eq!(lines(&report)[1..], ["ConfigMap/a created at-once"], "{:?}", withheld(&report));
 }
 
+/// The repository with a Flux Kustomization that gives what it applies a value, and a ConfigMap with another one.
+fn patching(list: &str) -> Files {
+    let patch = r#"  patches: [{ target: { kind: Kustomization }, patch: '[{"op":"add","path":"/spec/postBuild","value":{"substitute":{"V":"x"}}}]' }]"#;
+    let from = "  postBuild: { substituteFrom: [{ kind: ConfigMap, name: vars }] }\n";
+    let vars = map("vars", "site: north").replace("namespace: shop", "namespace: flux-system");
+    with(
+        &nested(list),
+        &[
+            ("clusters/one/more.yaml", "", &flux("more", "more", &format!("{patch}\n"))),
+            ("clusters/one/reader.yaml", "", &flux("reader", "apps/reader", from)),
+            ("more/vars.yaml", "", &vars),
+            ("apps/a/a.yaml", "", &map("a", "a: '${V}', b: '1'")),
+            ("apps/a/deep.yaml", "", &flux("deep", "deep/${V}", "")),
+            ("apps/reader/r.yaml", "", &map("r", "a: '${site}'")),
+            ("deep/x/d.yaml", "", &map("d", "a: '1'")),
+        ],
+    )
+}
+
+/// Nothing applies what the list of a parent that fails says: what it has brought before stays as it is.
+#[test]
+fn below_a_parent_that_begins_to_fail_all_has_the_spec_and_the_values_of_before() {
+    const LIST: &str = "resources: [a.yaml, vars.yaml]\n";
+    const TORN: &str = "resources: [a.yaml, vars.yaml, lacking.yaml]\n";
+    let base = patching(LIST);
+    let torn = patching(TORN);
+    assert_eq!(lines(&compared(&base, &torn)), [""; 0]);
+    assert_eq!(
+        withheld(&compared(&base, &torn)),
+        ["build head more: open more/lacking.yaml: no such file or directory"]
+    );
+    // What the same commit makes of them comes with the commit that mends it.
+    let edits = [
+        ("more/a.yaml", "./apps/a", "./apps/b"),
+        ("more/vars.yaml", "north", "south"),
+        ("apps/a/a.yaml", "b: '1'", "b: '2'"),
+        ("deep/x/d.yaml", "'1'", "'2'"),
+    ];
+    let report = compared(&base, &with(&torn, &edits));
+    assert_eq!(lines(&report), ["ConfigMap/a changed at-once", "ConfigMap/d changed at-once"]);
+    let fields: Vec<&str> =
+        report.changes.iter().flat_map(|line| &line.fields).map(|field| field.path.as_str()).collect();
+    assert_eq!(fields, ["data.b", "data.a"]);
+    // The values of what Git begins to suspend stay too.
+    let suspended =
+        with(&base, &[("clusters/one/more.yaml", "  prune: true\n", "  prune: true\n  suspend: true\n")]);
+    let report = compared(&base, &with(&suspended, &[("more/vars.yaml", "north", "south")]));
+    let changed: Vec<&str> = report.changes.iter().map(|line| line.id.name.as_str()).collect();
+    assert_eq!(changed, ["more", "vars"]);
+    // What its patches have given them before nobody knows.
+    let report = compared(&torn, &base);
+    assert!(report.changes.iter().all(|line| line.id.name != "a"), "{:?}", lines(&report));
+    assert!(withheld(&report).iter().any(|one| one.starts_with("parent base a:")), "{:?}", withheld(&report));
+}
+
 #[test]
 fn a_path_of_the_cluster_is_told_where_a_folder_that_it_may_be_differs() {
     let unknown = flux("far", "teams/web/${ENVIRONMENT}/deploy", "");

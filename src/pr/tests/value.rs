@@ -42,3 +42,26 @@ fn a_value_goes_with_the_config_map_that_brings_it() {
     });
     insta::assert_snapshot!(all.join("\n"));
 }
+
+/// The cluster has what either applied last.
+#[test]
+fn a_value_that_two_bring_alike_is_known() {
+    let base = with(
+        &with_values("apps-rw", "", ""),
+        &[
+            ("clusters/one/again.yaml", "", &flux("again", "again", "")),
+            ("again/kustomization.yaml", "", "resources: [../vars/vars.yaml]\n"),
+        ],
+    );
+    let after = with(&base, &[(VARS, "red", "blue")]);
+    let report = compared_at(NOW, &base, &after);
+    let mut changed: Vec<&str> = report.changes.iter().map(|line| line.id.name.as_str()).collect();
+    changed.sort_unstable();
+    assert_eq!(changed, ["settings", "vars", "vars", "web"]);
+    // What they say otherwise is known to the cluster alone.
+    let own = base[VARS].clone();
+    let other = with(&base, &[("again/kustomization.yaml", "../vars/", ""), ("again/vars.yaml", "", &own)]);
+    let report = compared_at(NOW, &other, &with(&other, &[(VARS, "red", "blue")]));
+    let line = report.changes.iter().find(|line| line.id.name == "settings").unwrap();
+    assert_eq!(line.fields[0].after, Some("${color}".into()), "{:?}", line.fields);
+}
