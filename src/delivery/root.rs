@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::delivery::bootstrap::bootstrapped;
 use crate::delivery::classify::wildcard;
 use crate::delivery::naming::prefix;
 use crate::delivery::secure_join::secure_join;
@@ -204,7 +205,8 @@ pub(super) fn applying_themselves(
     let folders: BTreeSet<&RepoPath> = asked.iter().map(|(.., own)| own).collect();
     let requests: Vec<Request> =
         folders.iter().map(|own| Request::delivered((*own).clone()).with_origins()).collect();
-    let results = if requests.is_empty() { Vec::new() } else { renderer.render(snapshot, &requests) };
+    let render = |requests: &[Request]| renderer.render(&bootstrapped(snapshot, graph, snapshot), requests);
+    let results = if requests.is_empty() { Vec::new() } else { render(&requests) };
     let results: BTreeMap<&RepoPath, _> = folders.into_iter().zip(results).collect();
     for (position, one, own) in &asked {
         let Some(Ok(objects)) = results.get(own) else { continue };
