@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::delivery::bootstrap::bootstrapped;
 use crate::delivery::classify::wildcard;
+use crate::delivery::jitter::Jitters;
 use crate::delivery::naming::prefix;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::SourceId;
@@ -38,6 +39,8 @@ pub struct Root {
     pub source: Option<(SourceId, Value)>,
     /// The version of Flux that a FluxInstance asks for.
     pub(super) version: Option<String>,
+    /// By how much the controllers that a FluxInstance makes stretch intervals, as far as it says that.
+    pub(super) jitters: Jitters,
     /// Why it is one.
     pub reason: Reason,
 }
@@ -66,6 +69,7 @@ impl Root {
             file: None,
             source: None,
             version: None,
+            jitters: Jitters::default(),
             reason,
         }
     }

@@ -145,6 +145,7 @@ impl<'r, 'a> Walk<'r, 'a> {
     fn begin(&mut self, root: Root) {
         self.cluster.sources.extend(root.source.clone().filter(|(_, value)| !value.is_null()));
         let position = self.cluster.roots.len();
+        self.cluster.jitters.join(root.jitters);
         self.cluster.roots.push(root.clone());
         if let Some(value) = root.kustomization {
             return self.reach(Built { value, file: None }, Bringer::People, position, "");
