@@ -43,15 +43,21 @@ impl Reader<'_> {
             let of_own: Vec<Reach> = own.iter().map(|(_, root)| reach(root)).collect();
             let is_brought = |index: usize| {
                 let (position, root) = &own[index];
-                let others = (0..own.len()).filter(|other| own[*other].1.folder != root.folder);
+                let is_written = is_written(&own[index], self.flux);
+                // Whoever else builds its folder, a cluster was made of it; what lies in the folder of a root is a part of that.
+                let may_bring = |other: &Root| {
+                    let is_around =
+                        root.folder.is_within(&other.folder) || other.folder.is_within(&root.folder);
+                    other.folder != root.folder && (is_around || !is_written)
+                };
+                let others = (0..own.len()).filter(|other| may_bring(&own[*other].1));
                 // One whose own folder leaves it out stands there switched off where another builds that folder.
                 let takes = |reach: &Reach| {
                     reach.written.contains(position)
                         || !of_own[index].brought.contains(position) && reach.paths.contains(&root.folder)
                 };
                 let mut by_own = others.filter(|other| takes(&of_own[*other]));
-                let mut by_roots =
-                    roots.iter().zip(&of_roots).filter(|(other, _)| other.folder != root.folder);
+                let mut by_roots = roots.iter().zip(&of_roots).filter(|(other, _)| may_bring(other));
                 by_own.any(|other| !of_own[index].written.contains(&own[other].0))
                     || by_roots.any(|(_, reach)| takes(reach))
             };
@@ -115,11 +121,7 @@ impl Reader<'_> {
         if urls.iter().flatten().collect::<BTreeSet<_>>().len() < 2 {
             return;
         }
-        let is_written = |(position, root): &(usize, Root)| {
-            let one = &self.flux[*position];
-            let file = root.folder.join(&format!("{}/gotk-sync.yaml", one.namespace));
-            file.is_ok_and(|file| file == one.file)
-        };
+        let is_written = |root: &(usize, Root)| is_written(root, self.flux);
         let is_named = |(_, root): &(usize, Root)| {
             let source = root.source.as_ref().map(|(id, _)| id);
             source.is_some_and(|id| self.named.as_ref().is_some_and(|named| named.is(id)))
@@ -176,6 +178,13 @@ impl Reader<'_> {
             folders.is_empty() || is_beside(&root.folder, &folders)
         });
     }
+}
+
+/// Tells whether a root stands where `flux bootstrap` writes it in the folder of a cluster (flux2, `pkg/manifestgen/sync`).
+fn is_written((position, root): &(usize, Root), flux: &[FluxKustomization]) -> bool {
+    let one = &flux[*position];
+    let file = root.folder.join(&format!("{}/gotk-sync.yaml", one.namespace));
+    file.is_ok_and(|file| file == one.file)
 }
 
 /// What a root brings.

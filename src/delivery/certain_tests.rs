@@ -90,6 +90,35 @@ fn what_is_applied_to_another_cluster_is_a_root_there() {
     ");
 }
 
+/// One cluster may take over what another one has.
+#[test]
+fn what_flux_bootstrap_has_written_in_a_folder_is_a_root_whoever_else_builds_that() {
+    let sync = |name: &str| {
+        let own = source("flux-system", "https://example.com/fleet.git", "");
+        format!("{own}---\n{}", flux(&format!("{name}-config"), &format!("./clusters/{name}"), ""))
+    };
+    let (apps, dev, edge) = (sync("apps"), sync("dev"), sync("apps-edge"));
+    let edge = edge.replace("./clusters/apps-edge", "./clusters/apps/edge");
+    let settings = flux("settings", "./clusters/apps", "");
+    let files = [
+        ("clusters/apps/flux-system/gotk-sync.yaml", apps.as_str()),
+        ("clusters/dev/flux-system/gotk-sync.yaml", &dev),
+        ("clusters/dev/settings.yaml", &settings),
+        // What lies in the folder of a root comes with that.
+        ("clusters/apps/edge/flux-system/gotk-sync.yaml", &edge),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    apps: clusters/apps applies itself
+      flux-system/apps-config clusters/apps by flux-system/apps-config
+      flux-system/apps-edge-config clusters/apps/edge by flux-system/apps-config
+    dev: clusters/dev applies itself
+      flux-system/dev-config clusters/dev by flux-system/dev-config
+      flux-system/settings clusters/apps by flux-system/dev-config
+      flux-system/apps-edge-config clusters/apps/edge by flux-system/settings
+      flux-system/apps-config clusters/apps by flux-system/settings
+    ");
+}
+
 /// The base that clusters share holds the one that applies each of them.
 #[test]
 fn what_applies_itself_has_its_own_variables() {

@@ -190,8 +190,8 @@ pub struct Reached {
     pub other: Option<OtherRevision>,
     /// Namespace and name of the one that applies it; `None` for a root that Git does not say more of.
     pub applied_by: Option<(String, String)>,
-    /// The positions of all that bring it; `None` for a root, and for what people apply.
-    pub(super) bringers: Vec<Option<usize>>,
+    /// All that bring it.
+    pub(super) bringers: Vec<Bringer>,
     /// The position of the root that brings it, among those of its cluster.
     pub(super) root: usize,
     /// The secrets of `kubeConfig` on the way, where it is applied to another cluster than that of its root.
@@ -200,6 +200,27 @@ pub struct Reached {
     pub error: Option<String>,
     /// Whether all builds on the way to it succeed; otherwise `value` is what its file says.
     pub is_certain: bool,
+}
+
+/// What brings a Flux Kustomization to its cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bringer {
+    /// People, or `flux bootstrap`: it is a root, or nothing in Git brings it.
+    People,
+    /// The build of the root at this position, of which Git does not say what applies it.
+    Root(usize),
+    /// The build of the Flux Kustomization at this position.
+    Kustomization(usize),
+}
+
+impl Bringer {
+    /// Returns the position of the Flux Kustomization, where it is one.
+    pub(super) fn kustomization(self) -> Option<usize> {
+        match self {
+            Bringer::Kustomization(position) => Some(position),
+            Bringer::People | Bringer::Root(_) => None,
+        }
+    }
 }
 
 impl Cluster {

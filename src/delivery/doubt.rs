@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::delivery::clusters::Bringer;
 use crate::delivery::stuck::{Id, Stuck, id};
 use crate::delivery::withheld::DEEPEST;
-use crate::delivery::{Cluster, Model, Reached};
+use crate::delivery::{Cluster, Model, Reached, Root};
 use crate::render::is_of_here;
 use crate::repo::FluxKustomization;
 
@@ -14,7 +15,7 @@ use crate::repo::FluxKustomization;
 pub enum Doubt {
     /// Git suspends this one, which brings it.
     Suspended(String),
-    /// This one, which brings it, does not build.
+    /// This Flux Kustomization or root, which brings it, does not build.
     Unbuilt(String),
 }
 
@@ -26,11 +27,6 @@ impl Doubt {
             Doubt::Unbuilt(above) => format!("{above}, which brings it, does not build"),
         }
     }
-}
-
-/// Tells whether a build fails for what `flux bootstrap` writes, so that the cluster has it although this tree lacks it.
-fn awaits_bootstrap(message: &str) -> bool {
-    message.ends_with("gotk-components.yaml: no such file or directory")
 }
 
 impl fmt::Display for Doubt {
@@ -79,24 +75,12 @@ impl Cluster {
         let position = self.position(one)?;
         let find = || {
             let why = |above: &Reached| {
-                let broken = || {
-                    (above.fails() && !above.error.as_deref().is_some_and(awaits_bootstrap))
-                        .then(|| format!("Flux Kustomization {} does not build", above.name()))
-                };
+                let broken =
+                    || above.fails().then(|| format!("Flux Kustomization {} does not build", above.name()));
                 let stuck = || self.stuck(above).map(|stuck| self.stuck_above(above, &stuck));
                 broken().or_else(stuck)
             };
-            let mut found = self.find_kept(&why);
-            let roots = (0..self.kustomizations.len()).filter(|position| {
-                let one = &self.kustomizations[*position];
-                one.bringers.iter().all(Option::is_none)
-                    && self.failing_roots.get(&one.root).is_some_and(|message| !awaits_bootstrap(message))
-            });
-            found.extend(roots.map(|position| {
-                let root = &self.roots[self.kustomizations[position].root];
-                (position, format!("root {} does not build", root.folder))
-            }));
-            found
+            self.find_kept(&why, &|root| format!("root {} does not build", root.folder))
         };
         self.barred.get_or_init(find).get(&position).map(String::as_str)
     }
@@ -111,24 +95,35 @@ impl Cluster {
     }
 
     fn find_doubts(&self) -> BTreeMap<usize, Doubt> {
-        self.find_kept(&|above| match (above.is_suspended(), above.fails()) {
+        let why = |above: &Reached| match (above.is_suspended(), above.fails()) {
             (true, _) => Some(Doubt::Suspended(above.name().to_owned())),
             (false, true) => Some(Doubt::Unbuilt(above.name().to_owned())),
             (false, false) => None,
-        })
+        };
+        self.find_kept(&why, &|root| Doubt::Unbuilt(format!("root {}", root.folder)))
     }
 
-    /// Goes down from the roots as far as something brings what is next; `why` says what keeps one from bringing anything.
-    fn find_kept<T: Clone>(&self, why: &dyn Fn(&Reached) -> Option<T>) -> BTreeMap<usize, T> {
+    /// Goes down from the roots as far as something brings what is next. `why` says what keeps one from bringing anything, and
+    /// `of_root` says it of a root that does not build.
+    fn find_kept<T: Clone>(
+        &self,
+        why: &dyn Fn(&Reached) -> Option<T>,
+        of_root: &dyn Fn(&Root) -> T,
+    ) -> BTreeMap<usize, T> {
         let all = &self.kustomizations;
         let own: Vec<Option<T>> = all.iter().map(why).collect();
         let mut brought: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
         for (position, one) in all.iter().enumerate() {
-            for above in one.bringers.iter().flatten() {
-                brought[*above].push(position);
+            for above in one.bringers.iter().filter_map(|by| by.kustomization()) {
+                brought[above].push(position);
             }
         }
-        let is_root = |one: &Reached| one.bringers.contains(&None);
+        let is_begun = |by: &Bringer| match by {
+            Bringer::People => true,
+            Bringer::Root(root) => !self.failing_roots.contains_key(root),
+            Bringer::Kustomization(_) => false,
+        };
+        let is_root = |one: &Reached| one.bringers.iter().any(is_begun);
         let mut is_sure: Vec<bool> = all.iter().map(is_root).collect();
         let mut queue: Vec<usize> = (0..all.len()).filter(|position| is_sure[*position]).collect();
         while let Some(next) = queue.pop() {
@@ -138,10 +133,15 @@ impl Cluster {
                 }
             }
         }
+        let by_first = |position: usize| match all[position].bringers.first()? {
+            Bringer::People => None,
+            Bringer::Root(root) => self.failing_roots.get(root).map(|_| of_root(&self.roots[*root])),
+            Bringer::Kustomization(above) => own[*above].clone(),
+        };
         let doubt = |position: usize| {
-            let above = |position: &usize| all[*position].bringers.first().copied().flatten();
-            let mut way = std::iter::successors(above(&position), above).take(DEEPEST);
-            way.find_map(|above| own[above].clone())
+            let above = |position: &usize| all[*position].bringers.first()?.kustomization();
+            let mut way = std::iter::successors(Some(position), above).take(DEEPEST);
+            way.find_map(&by_first)
         };
         // Two files may fight over one name: the cluster has what either brings.
         let sure: BTreeSet<Id<'_>> =
@@ -189,6 +189,7 @@ impl Model {
 mod tests {
     use crate::delivery::reading::tests::{SERVICE, believed, flux, read};
     use crate::delivery::{Known, Reached};
+    use crate::path::RepoPath;
 
     const CONFLICT: &str = "\
 resources:
@@ -274,6 +275,61 @@ resources:
         // YAML that is no manifest: Flux lists it, and the whole build fails.
         let broken = barred(("clusters/prod/node.yaml", "#cloud-config\nhostname: x\n"), &source(""));
         assert_eq!(broken.as_deref(), Some("Flux Kustomization flux-system does not build"));
+    }
+
+    #[test]
+    fn what_a_failing_root_of_the_spec_brings_may_not_be_there() {
+        let (apps, deep) = (flux("apps", "./apps", ""), flux("deep", "./deep", ""));
+        let told = |list: &str| {
+            let files = [
+                ("clusters/prod/kustomization.yaml", list),
+                ("clusters/prod/apps.yaml", apps.as_str()),
+                ("apps/deep.yaml", &deep),
+                ("deep/s.yaml", SERVICE),
+                ("more/kustomization.yaml", "resources: [apps.yaml]\n"),
+                ("more/apps.yaml", &apps),
+            ];
+            let folder = |text: &str| RepoPath::parse(text).unwrap();
+            let roots = vec![folder("clusters/prod"), folder("more")];
+            let roots = |count: usize| [("prod".to_owned(), roots[..count].to_vec())].into();
+            [1, 2].map(|count| {
+                let model = read(&Known { roots: roots(count), ..Known::default() }, &files);
+                let cluster = &model.delivered.all[0];
+                let doubt = |one: &Reached| {
+                    let doubt = cluster.doubt(one).map_or("there".to_owned(), ToString::to_string);
+                    format!("{}: {doubt}, {}", one.name(), cluster.barred(one).unwrap_or("reached"))
+                };
+                cluster.kustomizations.iter().map(doubt).collect::<Vec<_>>()
+            })
+        };
+        let fine = vec!["apps: there, reached", "deep: there, reached"];
+        assert_eq!(told("resources: [apps.yaml]\n")[0], fine);
+        let why = "perhaps not in the cluster: root clusters/prod, which brings it, does not build";
+        let barred = "root clusters/prod does not build";
+        let [alone, beside] = told("resources: [apps.yaml, missing.yaml]\n");
+        assert_eq!(alone, ["apps", "deep"].map(|name| format!("{name}: {why}, {barred}")));
+        // Another root brings one of that name all the same.
+        assert!(beside.contains(&"apps: there, reached".to_owned()), "{beside:?}");
+    }
+
+    #[test]
+    fn what_flux_bootstrap_is_yet_to_write_hides_no_other_failure() {
+        let (root, apps) = (flux("flux-system", "./clusters/prod", ""), flux("apps", "./apps", ""));
+        let own = "resources: [gotk-components.yaml, gotk-sync.yaml]\npatches:\n- target: { kind: Deployment, name: (kustomize-controller|helm-controller) }\n  patch: '- { op: add, path: /spec/template/spec/containers/0/args/-, value: --concurrent=20 }'\n- patch: '{ apiVersion: v1, kind: ServiceAccount, metadata: { name: kustomize-controller, namespace: flux-system, labels: { a: b } } }'\n";
+        let told = |more: &str| {
+            let list = format!("resources: [flux-system, apps.yaml{more}]\n");
+            told(&[
+                ("clusters/prod/flux-system/gotk-sync.yaml", root.as_str()),
+                ("clusters/prod/flux-system/kustomization.yaml", own),
+                ("clusters/prod/kustomization.yaml", &list),
+                ("clusters/prod/apps.yaml", &apps),
+                ("apps/s.yaml", SERVICE),
+            ])
+        };
+        assert_eq!(told(""), ["apps: there"]);
+        let why = "perhaps not in the cluster: flux-system, which brings it, does not build";
+        assert_eq!(told(", missing.yaml"), [format!("apps: {why}")]);
+        assert_eq!(told(", sub/gotk-components.yaml"), ["apps: there"]);
     }
 
     #[test]

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::delivery::bootstrap::controllers;
+use crate::delivery::jitter::{FLAG, Jitters};
 use crate::delivery::naming::prefix;
 use crate::delivery::reading::Reader;
 use crate::delivery::root::{Reason, Root};
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
-use crate::render::Request;
+use crate::render::{Object, Request};
 use crate::repo::flux::{holds_variable, is_yaml};
 use crate::repo::manifest::{kept_manifests, objects};
 use crate::repo::post_build::substitute;
@@ -116,6 +118,7 @@ impl Reader<'_> {
             file: None,
             source: Some((id, source)),
             version: spec["distribution"]["version"].as_str().map(str::to_owned),
+            jitters: self.jitters(namespace, &spec["kustomize"]["patches"]),
             reason: Reason::FluxInstance,
         })
     }
@@ -128,20 +131,38 @@ impl Reader<'_> {
             kind.is_some_and(|kind| source["kind"] == kind || kustomization["kind"] == kind)
         };
         let patches: Vec<&Value> = patches.as_array().into_iter().flatten().filter(is_for_sync).collect();
-        let mut own = Snapshot::default();
-        let mut add = |name: &str, value: &Value| {
-            RepoPath::top().join(name).map(|path| own.insert(path, File::new(value.to_string().into_bytes())))
-        };
-        let list = json!({ "resources": ["sync.yaml", "source.yaml"], "patches": patches });
-        let files = [("sync.yaml", &kustomization), ("source.yaml", &source), ("kustomization.yaml", &list)];
-        if patches.is_empty() || files.into_iter().any(|(name, value)| add(name, value).is_err()) {
+        let files = [("sync.yaml", kustomization.to_string()), ("source.yaml", source.to_string())];
+        let built = Some(&patches).filter(|patches| !patches.is_empty());
+        let Some(built) = built.and_then(|patches| self.built(&files, patches)) else {
             return (kustomization, source);
-        }
-        let built = self.renderer.render(&own, &[Request::base(RepoPath::top())]).pop();
-        let Some(Ok(built)) = built else { return (kustomization, source) };
+        };
         let of = |kind: &Value| built.iter().map(|one| &*one.value).find(|one| one["kind"] == *kind).cloned();
         let (patched, fetched) = (of(&kustomization["kind"]), of(&source["kind"]));
         (patched.unwrap_or(kustomization), fetched.unwrap_or(source))
+    }
+
+    /// Returns by how much the controllers of an instance stretch intervals, as its own patches say.
+    fn jitters(&self, namespace: &str, patches: &Value) -> Jitters {
+        let mut jitters = Jitters::default();
+        let is_said = |patch: &&Value| patch["patch"].as_str().is_some_and(|text| text.contains(FLAG));
+        let patches: Vec<&Value> = patches.as_array().into_iter().flatten().filter(is_said).collect();
+        if !patches.is_empty() {
+            let built = self.built(&[("controllers.yaml", controllers(namespace))], &patches);
+            built.iter().flatten().for_each(|one| jitters.take_in(&one.value));
+        }
+        jitters
+    }
+
+    /// Returns what kustomize makes of some files with patches; `None` where it refuses.
+    fn built(&self, files: &[(&str, String)], patches: &[&Value]) -> Option<Vec<Object>> {
+        let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
+        let list = json!({ "resources": names, "patches": patches }).to_string();
+        let mut own = Snapshot::default();
+        let all = files.iter().map(|(name, text)| (*name, text)).chain([("kustomization.yaml", &list)]);
+        for (name, text) in all {
+            own.insert(RepoPath::top().join(name).ok()?, File::new(text.as_bytes()));
+        }
+        self.renderer.render(&own, &[Request::base(RepoPath::top())]).pop()?.ok()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::delivery::Cluster;
 use crate::delivery::clusters::BOOTSTRAP;
 
 /// The flag that says it (fluxcd/pkg/runtime/jitter).
-const FLAG: &str = "--interval-jitter-percentage";
+pub(super) const FLAG: &str = "--interval-jitter-percentage";
 
 /// How many percent it is without the flag.
 const USUAL: u32 = 5;
@@ -30,6 +30,13 @@ impl Jitters {
         let containers = value["spec"]["template"]["spec"]["containers"].as_array();
         let percent = containers.into_iter().flatten().filter_map(|container| said(&container["args"])).max();
         self.0[position] = self.0[position].max(percent);
+    }
+
+    /// Takes in what is known from elsewhere; of two the larger counts.
+    pub(super) fn join(&mut self, other: Jitters) {
+        for (own, other) in self.0.iter_mut().zip(other.0) {
+            *own = (*own).max(other);
+        }
     }
 
     /// Returns how long after a merge a source has fetched the commit at the latest; `interval` is how often Git says that it
@@ -110,5 +117,34 @@ mod tests {
         let two = patch("kustomize-controller", &["--log-level=info", "--interval-jitter-percentage", "20"]);
         assert_eq!(of(&two), [105, 120]);
         assert_eq!(of(&patch("source-controller", &["--interval-jitter-percentage=0"])), [100, 105]);
+    }
+
+    /// Flux Operator makes the Deployments, and its FluxInstance patches them.
+    #[test]
+    fn a_flag_in_the_patches_of_a_flux_instance_counts() {
+        let of = |patches: &str| {
+            let sync = "sync: { kind: GitRepository, url: u, path: clusters/prod }";
+            let instance = format!(
+                "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {{ name: flux, namespace: flux-system }}\nspec:\n  {sync}\n  kustomize:\n    patches:\n{patches}"
+            );
+            let apps = flux("apps", "./apps", "");
+            let files =
+                [("clusters/prod/instance.yaml", instance.as_str()), ("clusters/prod/apps.yaml", &apps)];
+            let jitters = read(&Known::default(), &files).delivered.all[0].jitters();
+            let hundred = Duration::from_secs(100);
+            [jitters.fetched_within(Some(hundred)), jitters.reconciled_within(hundred)]
+                .map(|one| one.as_secs())
+        };
+        let patch = |target: &str, percent: u32| {
+            format!(
+                "    - target: {{ kind: Deployment, {target} }}\n      patch: |\n        - op: add\n          path: /spec/template/spec/containers/0/args/-\n          value: --interval-jitter-percentage={percent}\n"
+            )
+        };
+        assert_eq!(of(&patch("name: (source-controller|kustomize-controller)", 20)), [120, 120]);
+        let by_label = patch("labelSelector: app.kubernetes.io/component in (kustomize-controller)", 30);
+        assert_eq!(of(&by_label), [105, 130]);
+        // Other patches may be about what is not known here.
+        let crd = "    - target: { kind: CustomResourceDefinition }\n      patch: '- { op: remove, path: /spec/x }'\n";
+        assert_eq!(of(&(patch("name: source-controller", 40) + crd)), [140, 105]);
     }
 }

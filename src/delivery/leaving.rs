@@ -22,7 +22,8 @@ impl Cluster {
             (None, Some(made)) => made["metadata"] == one.value["metadata"],
             (None, None) => false,
         };
-        one.bringers.iter().all(|by| by.is_none() || *by == own) && self.roots.iter().any(is_it)
+        one.bringers.iter().all(|by| by.kustomization().is_none_or(|by| Some(by) == own))
+            && self.roots.iter().any(is_it)
     }
 
     /// Returns the root that brings a Flux Kustomization, where whoever applies it goes on to build its folder and a later

@@ -17,6 +17,7 @@ mod applied;
 mod applier;
 mod artifacts;
 mod begun;
+mod bootstrap;
 mod bringing;
 mod broken;
 mod brought;

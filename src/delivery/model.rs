@@ -15,7 +15,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::path::{RepoPath, below};
 use crate::render::Renderer;
 use crate::repo::flux::{FluxKustomization, flux_kustomizations};
-use crate::repo::{Graph, Kustomization, Snapshot, Target, built, built_any, generated_children};
+use crate::repo::{Graph, Kustomization, Reference, Snapshot, Target, built, built_any, generated_children};
 
 /// The repository, understood.
 #[derive(Clone, Debug)]
@@ -372,9 +372,7 @@ fn applied_by_roots(
 
 /// Tells whether a folder is the one that `flux bootstrap` writes.
 fn is_of_flux(folder: &RepoPath, graph: &Graph) -> bool {
-    graph.get(folder).is_some_and(|kustomization| {
-        kustomization.resources().iter().any(|reference| reference.text.ends_with("gotk-components.yaml"))
-    })
+    graph.get(folder).is_some_and(|list| list.resources().iter().any(Reference::is_components))
 }
 
 /// Tells whether all that a build takes in are files of Flux Kustomizations, and at least one.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::delivery::bootstrap::bootstrapped;
 use crate::delivery::classify::wildcard;
+use crate::delivery::jitter::Jitters;
 use crate::delivery::naming::prefix;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::SourceId;
@@ -37,6 +39,8 @@ pub struct Root {
     pub source: Option<(SourceId, Value)>,
     /// The version of Flux that a FluxInstance asks for.
     pub(super) version: Option<String>,
+    /// By how much the controllers that a FluxInstance makes stretch intervals, as far as it says that.
+    pub(super) jitters: Jitters,
     /// Why it is one.
     pub reason: Reason,
 }
@@ -65,6 +69,7 @@ impl Root {
             file: None,
             source: None,
             version: None,
+            jitters: Jitters::default(),
             reason,
         }
     }
@@ -204,7 +209,8 @@ pub(super) fn applying_themselves(
     let folders: BTreeSet<&RepoPath> = asked.iter().map(|(.., own)| own).collect();
     let requests: Vec<Request> =
         folders.iter().map(|own| Request::delivered((*own).clone()).with_origins()).collect();
-    let results = if requests.is_empty() { Vec::new() } else { renderer.render(snapshot, &requests) };
+    let render = |requests: &[Request]| renderer.render(&bootstrapped(snapshot, graph, snapshot), requests);
+    let results = if requests.is_empty() { Vec::new() } else { render(&requests) };
     let results: BTreeMap<&RepoPath, _> = folders.into_iter().zip(results).collect();
     for (position, one, own) in &asked {
         let Some(Ok(objects)) = results.get(own) else { continue };

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+use crate::delivery::bootstrap::bootstrapped;
 use crate::delivery::jitter::is_controller;
 use crate::delivery::source::SourceId;
 use crate::delivery::variables::is_wanted;
@@ -86,6 +87,8 @@ pub(super) struct View {
     names: Arc<BTreeSet<String>>,
     /// The lists that take in what can't be read, and the files that can't, once somebody asks.
     unreadable: OnceLock<BTreeSet<RepoPath>>,
+    /// Its files with what `flux bootstrap` is yet to write, once somebody asks.
+    bootstrapped: OnceLock<Snapshot>,
 }
 
 impl View {
@@ -111,7 +114,13 @@ impl View {
         queue.extend(own.iter().cloned());
         let folders = with_referrers(&graph, own, queue);
         let around = files.keys().chain(&folders).flat_map(RepoPath::ancestors).collect();
-        View { snapshot, graph, files, folders, around, generating, names, unreadable: OnceLock::new() }
+        let (unreadable, bootstrapped) = (OnceLock::new(), OnceLock::new());
+        View { snapshot, graph, files, folders, around, generating, names, unreadable, bootstrapped }
+    }
+
+    /// Returns its files with what `flux bootstrap` is yet to write into the repository.
+    pub(super) fn bootstrapped(&self, repository: &Snapshot) -> &Snapshot {
+        self.bootstrapped.get_or_init(|| bootstrapped(&self.snapshot, &self.graph, repository))
     }
 
     /// Tells whether the build of a folder by a Flux Kustomization with this `spec` may bring an object of interest.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::delivery::cluster::target_of;
-use crate::delivery::clusters::{Cluster, Generated, Reached};
+use crate::delivery::clusters::{Bringer, Cluster, Generated, Reached};
 use crate::delivery::fetched::Artifact;
 use crate::delivery::generator::{self, Fault};
 use crate::delivery::reading::Reader;
@@ -37,6 +37,12 @@ pub(super) struct Step {
     /// Its `spec.postBuild`, with the values that Git tells.
     pub post_build: Value,
     pub remote: String,
+}
+
+impl Step {
+    fn bringer(&self) -> Bringer {
+        self.by.map_or(Bringer::Root(self.root), Bringer::Kustomization)
+    }
 }
 
 /// A cluster while it is read.
@@ -139,9 +145,10 @@ impl<'r, 'a> Walk<'r, 'a> {
     fn begin(&mut self, root: Root) {
         self.cluster.sources.extend(root.source.clone().filter(|(_, value)| !value.is_null()));
         let position = self.cluster.roots.len();
+        self.cluster.jitters.join(root.jitters);
         self.cluster.roots.push(root.clone());
         if let Some(value) = root.kustomization {
-            return self.reach(Built { value, file: None }, None, position, "");
+            return self.reach(Built { value, file: None }, Bringer::People, position, "");
         }
         self.queue.push_back(Step {
             by: None,
@@ -154,7 +161,8 @@ impl<'r, 'a> Walk<'r, 'a> {
         });
         for written in self.reader.by_hand.get(&root.folder).cloned().unwrap_or_default() {
             let one = &self.reader.flux[written];
-            self.reach(Built { value: one.value.clone(), file: Some(one.file.clone()) }, None, position, "");
+            let one = Built { value: one.value.clone(), file: Some(one.file.clone()) };
+            self.reach(one, Bringer::People, position, "");
         }
     }
 
@@ -188,7 +196,8 @@ impl<'r, 'a> Walk<'r, 'a> {
         for (artifact, requests) in wanted {
             let view = self.view(artifact.as_ref());
             let (indexes, requests): (Vec<usize>, Vec<Request>) = requests.into_iter().unzip();
-            let results = self.reader.renderer.render(&view.snapshot, &requests);
+            let files = view.bootstrapped(self.reader.snapshot);
+            let results = self.reader.renderer.render(files, &requests);
             for (index, result) in indexes.into_iter().zip(results) {
                 answers[index] = match result {
                     Ok(objects) => (objects.into_iter().map(Built::from).collect(), None),
@@ -222,7 +231,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                 if !step.post_build.is_null() {
                     substitute(&step.post_build, Arc::make_mut(&mut one.value));
                 }
-                self.reach(one, step.by, step.root, &step.remote);
+                self.reach(one, step.bringer(), step.root, &step.remote);
             }
         }
     }
@@ -316,8 +325,9 @@ impl<'r, 'a> Walk<'r, 'a> {
     }
 
     /// Takes in a Flux Kustomization that the cluster gets.
-    fn reach(&mut self, one: Built, by: Option<usize>, root: usize, remote: &str) {
+    fn reach(&mut self, one: Built, bringer: Bringer, root: usize, remote: &str) {
         let id = ObjectId::of(&one.value);
+        let by = bringer.kustomization();
         let above = by.map(|by| &self.cluster.kustomizations[by]);
         let applied_by = above.map(|above| (above.namespace().to_owned(), above.name().to_owned()));
         let failing = above.filter(|above| above.fails());
@@ -336,8 +346,8 @@ impl<'r, 'a> Walk<'r, 'a> {
         let seen = self.seen.entry((remote.to_owned(), id)).or_default();
         for position in seen.iter().copied() {
             let known = &mut self.cluster.kustomizations[position];
-            if (known.is_as_its_file() || known.written == written) && !known.bringers.contains(&by) {
-                known.bringers.push(by);
+            if (known.is_as_its_file() || known.written == written) && !known.bringers.contains(&bringer) {
+                known.bringers.push(bringer);
             }
             // A root's own build says more of it than its file does.
             if known.is_as_its_file() {
@@ -378,7 +388,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             unmapped: None,
             other: None,
             applied_by,
-            bringers: vec![by],
+            bringers: vec![bringer],
             root,
             remote: remote.to_owned(),
             error,

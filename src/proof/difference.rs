@@ -28,7 +28,7 @@ pub fn differences(
         for unbuilt in
             after.iter().filter(|inventory| inventory.cluster == cluster && inventory.path.is_some())
         {
-            let was = before.iter().find(|old| old.is_same(unbuilt));
+            let was = unbuilt.among(before);
             if let (Err(message), true) = (&unbuilt.objects, was.is_none_or(|was| was.objects.is_ok())) {
                 let folder = unbuilt.path.clone().unwrap_or_default();
                 add(Mismatch::Unbuildable { folder, message: message.clone() });

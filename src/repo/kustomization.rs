@@ -51,6 +51,11 @@ impl Reference {
         GENERATORS.contains(&self.field)
     }
 
+    /// Tells whether it names the controllers that `flux bootstrap` writes (flux2, `pkg/manifestgen/install`).
+    pub fn is_components(&self) -> bool {
+        self.text.rsplit('/').next() == Some("gotk-components.yaml")
+    }
+
     /// Returns the path in this repository that it names.
     pub fn path(&self) -> Option<&RepoPath> {
         match &self.target {

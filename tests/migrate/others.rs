@@ -266,3 +266,23 @@ fn a_hand_over_behind_a_gate_says_when_to_merge_it() {
     let told = scratch.expect(0, &["migrate", "--yes"]).stderr;
     assert!(!told.contains("before the last step"), "{told}");
 }
+
+/// What never pruned has no last step: its gate runs from the hand-over on.
+#[test]
+fn a_hand_over_that_is_the_last_step_says_what_waits_from_then_on() {
+    let scratch = north(|scratch| {
+        scratch.replace(APPS, "  prune: true # tidy\n", "  prune: false\n");
+        scratch.write("windows.yaml", format!("{SPEC}  north: {{}}\ngate: {{ enabled: true }}\n"));
+    });
+    scratch.take(&["split", "--all", "--yes"]);
+    let told = scratch.expect(0, &["migrate", "--yes"]).stderr;
+    let says = |name: &str| {
+        format!(
+            "  Flux Kustomization {name}-rw  waits for its window from this step on\n    why: {name} never prunes, so no further step is left to switch the gate on\n"
+        )
+    };
+    assert!(told.contains(&says("apps")) && !told.contains(&says("infra")), "{told}");
+    let jobs = "infra/reconciliation-windows/close-reconciliation-window-job.yaml";
+    let job = scratch.text(jobs);
+    assert!(job.contains("\"apps-rw\"") && !job.contains("\"infra-rw\""), "{job}");
+}

@@ -90,7 +90,7 @@ fn missing(
     let place = Place::span(kustomization.file.clone(), kustomization.text.clone(), reference.span.clone());
     let (text, folder) = (&reference.text, &kustomization.folder);
     let told = |message: String, help: &str| DOES_NOT_BUILD.finding(message).at(place).help(help);
-    Some(if text.ends_with("gotk-components.yaml") {
+    Some(if reference.is_components() {
         let finding = told(
             format!("`{text}` is missing. {folder} does not build before `flux bootstrap` writes it"),
             "run `flux bootstrap`, or add the file if a cluster has been bootstrapped",

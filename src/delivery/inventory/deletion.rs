@@ -86,10 +86,13 @@ pub fn moves_of_kept(before: &[Inventory], after: &[Inventory]) -> Vec<Deletion>
 fn leaving(before: &[Inventory], after: &[Inventory], is_meant: &dyn Fn(&Value) -> bool) -> Vec<Deletion> {
     let mut found = Vec::new();
     let after: Vec<(&Inventory, Ids)> = after.iter().map(|new| (new, Ids::of(new))).collect();
-    // Of several of one name the first counts.
-    let by_key: BTreeMap<_, _> = after.iter().rev().map(|new| (new.0.key(), new)).collect();
+    let mut by_key: BTreeMap<_, Vec<&(&Inventory, Ids)>> = BTreeMap::new();
+    after.iter().for_each(|new| by_key.entry(new.0.key()).or_default().push(new));
     for old in before {
-        let successor = by_key.get(&old.key());
+        // As in `Inventory::among`.
+        let mut named = by_key.get(&old.key()).into_iter().flatten();
+        let same = named.clone().find(|(new, _)| new.path == old.path);
+        let successor = same.or_else(|| named.next());
         let new = successor.map(|(new, _)| *new);
         if !old.deletes(new) {
             continue;

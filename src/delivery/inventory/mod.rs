@@ -78,9 +78,11 @@ impl Inventory {
         (&self.cluster, &self.namespace, &self.name)
     }
 
-    /// Tells whether this is the same Flux Kustomization, in another state of the repository.
-    pub(crate) fn is_same(&self, other: &Inventory) -> bool {
-        self.key() == other.key()
+    /// Returns the same Flux Kustomization in another state of the repository. Two files may fight over one name: then the one
+    /// that builds the same folder counts first.
+    pub(crate) fn among<'i>(&self, all: &'i [Inventory]) -> Option<&'i Inventory> {
+        let named = || all.iter().filter(|one| one.key() == self.key());
+        named().find(|one| one.path == self.path).or_else(|| named().next())
     }
 
     /// Tells whether it may delete what it applies no more, now that it is `now`, or gone.

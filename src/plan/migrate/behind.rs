@@ -1,4 +1,5 @@
-//! What a step leaves behind in a cluster: what leaves Git and stays there, and gates that nobody closes for a while.
+//! What a step leaves behind in a cluster: what leaves Git and stays there, and gates that nobody closes for a while, or that
+//! close at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,6 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::mechanism::GateTarget;
 use crate::plan::migrate::depends::Succession;
 use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::note::Note;
 use crate::plan::{Command, Stage};
 use crate::repo::FluxKustomization;
 use crate::text::some;
@@ -90,4 +92,28 @@ pub fn let_in(
     };
     let told = alike.into_iter().map(tell).collect();
     (told, open.into_keys().map(str::to_owned).collect())
+}
+
+/// Tells of successors that a gate suspends from the hand-over on, and not what they replace: where the old one never prunes,
+/// no last step follows that would tell.
+///
+/// `next` is the model after the step.
+pub fn held_at_once(input: &Input<'_>, next: &Model, succession: &Succession) -> Vec<Note> {
+    let mut found = Vec::new();
+    for ((cluster, namespace, name), (_, heirs)) in &succession.heirs {
+        let target = |name: &str| GateTarget { namespace: namespace.clone(), name: name.to_owned() };
+        if input.model.closings.running(cluster, &target(name)).is_some() {
+            continue;
+        }
+        let held = heirs.iter().map(|(_, heir)| target(heir));
+        let held = held.filter(|heir| next.closings.running(cluster, heir).is_some());
+        found.extend(held.map(|heir| Note::Change {
+            clusters: vec![cluster.clone()],
+            subject: format!("Flux Kustomization {}", heir.shown(input.spec)),
+            fact: "waits for its window from this step on".to_owned(),
+            why: Some(format!("{name} never prunes, so no further step is left to switch the gate on")),
+            is_usual: false,
+        }));
+    }
+    found
 }

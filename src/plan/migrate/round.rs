@@ -91,7 +91,8 @@ impl Round<'_> {
         plan.while_open = gates.late.into_iter().map(|(cluster, _)| cluster).chain(clusters).collect();
         plan.remarks.extend(allowed(deletions(before, &after), options)?);
         let mut beside = Vec::new();
-        for note in notes {
+        let held = behind::held_at_once(input, &model, &succession);
+        for note in notes.into_iter().chain(held) {
             match note.beside() {
                 Ok(told) => beside.extend(told),
                 Err(text) => plan.remarks.push(Diagnostic::note(text)),

@@ -91,10 +91,7 @@ pub fn wrong(
         if applied.is_empty() {
             continue;
         }
-        let same = |one: &&Inventory| {
-            (&one.cluster, &one.namespace, &one.name) == (&before.cluster, &before.namespace, &before.name)
-        };
-        let Some(Inventory { objects: Ok(objects), .. }) = new.iter().find(same) else { continue };
+        let Some(Inventory { objects: Ok(objects), .. }) = before.among(new) else { continue };
         let mut now: Vec<Object> = objects.iter().filter(|object| is_flux(object)).cloned().collect();
         let of_cluster: Vec<&Rewritten> = rewritten
             .iter()

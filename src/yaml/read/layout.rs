@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use granit_parser::{Scanner, StrInput, TokenType};
+use granit_parser::TokenType;
 
-use super::ReadError;
 use super::source::Source;
 use crate::yaml::lines;
 
@@ -15,15 +14,11 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub(super) fn scan(source: &Source<'_>) -> Result<Layout, ReadError> {
-        let mut options = granit_parser::Options::default();
-        options.set_emit_comments(false);
+    pub(super) fn scan(source: &Source<'_>) -> Layout {
         let mut dashes = Vec::new();
         let mut headers = HashMap::new();
         let mut previous = 0;
-        for next in Scanner::with_options(StrInput::new(source.parsed()), options) {
-            // The parser reports the same error with more context.
-            let Ok(token) = next else { break };
+        for token in source.tokens() {
             let span = source.range(token.span());
             match token.token_type() {
                 TokenType::BlockEntry => dashes.push(lines::dash_before(source.text, previous, span.start)),
@@ -37,6 +32,6 @@ impl Layout {
             }
             previous = previous.max(span.end);
         }
-        Ok(Layout { dashes: dashes.into_iter(), headers })
+        Layout { dashes: dashes.into_iter(), headers }
     }
 }

@@ -45,7 +45,7 @@ pub fn read_documents(text: &str) -> Result<Vec<Document>, ReadError> {
         return Err(ReadError { message: message.to_owned(), span: lines::char_at(text, at) });
     }
     let source = Source::new(text);
-    let layout = Layout::scan(&source)?;
+    let layout = Layout::scan(&source);
     let mut options = granit_parser::Options::default();
     options.set_emit_comments(false);
     options.emit_anchor_events = true;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use granit_parser::{Scanner, Span, StrInput, TokenType};
+use granit_parser::{Scanner, Span, StrInput, Token, TokenType};
 
 /// A text as the parser takes it, and where each of its bytes stands in the file.
 ///
@@ -66,12 +66,16 @@ impl<'a> Source<'a> {
         parsed - self.spaces.partition_point(|space| *space < parsed)
     }
 
-    /// Returns where the names of anchors and aliases end in what is parsed.
-    fn names(&self) -> HashSet<usize> {
+    /// Returns the tokens of what is parsed, up to the first error: the parser reports the same with more context.
+    pub(super) fn tokens(&self) -> impl Iterator<Item = Token<'_>> {
         let mut options = granit_parser::Options::default();
         options.set_emit_comments(false);
-        Scanner::with_options(StrInput::new(&self.parsed), options)
-            .map_while(Result::ok)
+        Scanner::with_options(StrInput::new(&self.parsed), options).map_while(Result::ok)
+    }
+
+    /// Returns where the names of anchors and aliases end in what is parsed.
+    fn names(&self) -> HashSet<usize> {
+        self.tokens()
             .filter(|token| matches!(token.token_type(), TokenType::Alias(_) | TokenType::Anchor(_)))
             .filter_map(|token| token.span().byte_range().map(|range| range.end))
             .collect()
