@@ -35,9 +35,8 @@ impl Standing {
             let by =
                 |at: usize| cluster.kustomizations.get(at).filter(is_sure).and_then(|one| key(cluster, one));
             for one in cluster.kustomizations.iter().filter(|one| one.is_certain) {
-                let mut bringers = one.bringers.iter().flatten();
-                let Some(by) = bringers.next().filter(|_| bringers.next().is_none()).and_then(|at| by(*at))
-                else {
+                let mut bringers = one.bringers.iter().filter_map(|by| by.kustomization());
+                let Some(by) = bringers.next().filter(|_| bringers.next().is_none()).and_then(&by) else {
                     continue;
                 };
                 let own = &mut found.entry(by).or_default().kustomizations;
