@@ -114,6 +114,13 @@ impl EntryOutcome {
             reason: String::new(),
             problem: Some(problem),
             after: Vec::new(),
+    /// Tells whether it is divided and not handed over yet. What joins sides that are live is done with that.
+    pub fn is_begun(&self) -> bool {
+        matches!(self.way, Way::Plain | Way::Projection)
+            && self.taken_over.is_empty()
+            && !self.after.is_empty()
+    }
+
             ..self
         }
     }

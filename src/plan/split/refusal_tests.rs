@@ -19,7 +19,7 @@ clusters: { one: {}, two: {} }
 rules: [{ kind: ConfigMap, type: rt }, { type: rw }]
 gate: { enabled: true, namespace: flux-system }
 ";
-const APPS: &str = "\
+pub(super) const APPS: &str = "\
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -33,7 +33,7 @@ spec:
 ";
 
 /// A cluster with an app of two types, and files that differ.
-fn files(edits: &[(&str, &str)]) -> Snapshot {
+pub(super) fn files(edits: &[(&str, &str)]) -> Snapshot {
     let root = APPS.replace("name: apps", "name: flux-system").replace("apps/one", "clusters/one");
     let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 1m, url: 'https://example.org/fleet' }\n---\n";
     let sync = format!("{source}{root}");
@@ -60,7 +60,7 @@ fn with<T>(edits: &[(&str, &str)], run: impl FnOnce(&Input<'_>, &Templates) -> T
     of(files(edits), run)
 }
 
-fn of<T>(snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
+pub(super) fn of<T>(snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
     of_spec(SPEC, snapshot, run)
 }
 
