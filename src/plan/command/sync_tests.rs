@@ -253,3 +253,40 @@ fn what_can_have_no_window_is_not_told_to_get_one() {
     let told = shown(&snapshot, SPEC, SyncOptions::default());
     assert!(told.contains("or give all objects of more a window too"), "{told}");
 }
+
+/// Of several commits the first run may not know the newest.
+#[test]
+fn what_begins_to_read_a_held_source_together_is_told_to_come_in_an_open_window() {
+    let mut snapshot = files("resources: [gotk-sync.yaml, apps.yaml, more.yaml]\n");
+    let text = SPEC.replace(
+        "gate: { enabled: true,",
+        "gate: { enabled: true, mechanism: follow, every: 5m, from: 2026-11-01, through: 2027-01-31,",
+    );
+    for (cluster, folder) in [("one", "more"), ("two", "apps/two")] {
+        let own = snapshot.file(&RepoPath::parse("clusters/two/apps.yaml").unwrap()).unwrap();
+        let own = own
+            .text()
+            .unwrap()
+            .replace("name: apps", "name: more")
+            .replace("./apps/two", &format!("./{folder}"));
+        let empty = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: none, namespace: shop }\n".to_owned();
+        let file = RepoPath::parse(&format!("clusters/{cluster}/more.yaml")).unwrap();
+        snapshot.insert(file, File::new(if cluster == "one" { own } else { empty }.into_bytes()));
+    }
+    for (path, text) in [
+        ("more/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("more/service.yaml", "apiVersion: v1\nkind: Service\nmetadata: { name: more, namespace: shop }\n"),
+    ] {
+        snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
+    }
+    let told = shown(&snapshot, &text, SyncOptions::default());
+    let told = told.split_once("note: flux-system-rw").unwrap().1;
+    insta::assert_snapshot!(told, @r"
+     of cluster one begins at the commit that apps, more have applied. If these differ, its first run may fail
+     --> windows.yaml
+     = help: let this reach the cluster while the window is open
+             or merge nothing else before that run; where it fails, `gitops-windows status` says what to do
+    ");
+    let after = synced(&snapshot, &text);
+    assert!(!shown(&after, &text, SyncOptions::default()).contains("first run"));
+}
