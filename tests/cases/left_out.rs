@@ -97,6 +97,7 @@ prod
   apps/shop  finished (step 3 of 3)
     shop-rt, shop-rw apply it
 Nothing to change.
+All of them are split and handed over: nothing is left to do.
 "#);
     assert_eq!(notes(&scratch), [""; 0]);
 }
@@ -162,6 +163,7 @@ fn what_no_list_names_is_not_in_the_way() {
     insta::assert_snapshot!(finished(&scratch), @r#"
 prod
   apps/prod  finished (step 3 of 3)
+All of them are split and handed over: nothing is left to do.
     apps-rt, apps-rw apply it
 Nothing to change.
 "#);

@@ -36,6 +36,7 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
     insta::assert_snapshot!(finished(&scratch), @r#"
 dev, prod
   components/shop  finished (step 3 of 3)
+All of them are split and handed over: nothing is left to do.
     shop-rt, shop-rw apply it
 Nothing to change.
 "#);
