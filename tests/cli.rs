@@ -589,10 +589,8 @@ fn init_says_which_windows_are_not_used() {
     let window = ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN"];
     let run = scratch.expect(1, &[&["init", "--now", "2026-11-23T12:00:00Z"], &window[..]].concat());
     insta::assert_snapshot!(run.stderr, @"
-    note: 2 clusters: plant-north, plant-south. Nothing in Git names their roots: their folders are a guess
-     --> .
-     = help: remove from windows.yaml what is no cluster
-             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
+    note: the folders of plant-north, plant-south are a guess: nothing in Git names their roots
+     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
 
     warning: --open and --close are not used: the gate in infra/maintenance keeps its window
      = help: to change it: `gitops-windows windows set reconciliation-window --open '0 22 * * SAT' --close '0 4 * * SUN'`

@@ -123,6 +123,7 @@ fn an_undivided_entry_point_with_a_remote_base_is_unknown() {
         "clusters/edge-02/apps (edge-02): unknown, 0 objects",
         "clusters/edge-02/apps is not checked: ",
         "needs the remote base `https://example.com/base.yaml`",
+        "`gitops-windows fetch-bases` copies such bases into the repository.",
     ];
     let entry = verified(&scratch, 0, &[], &words);
     assert_eq!(entry["status"], "unknown");

@@ -17,8 +17,8 @@ use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::live::{Cluster, Kubectl, LiveKustomization};
 use crate::output::Output;
-use crate::plan::Stage;
 use crate::plan::migrate::{MigrateOptions, migrate, under_way};
+use crate::plan::{Plan, Stage, Standing};
 use crate::template::Templates;
 
 /// Arguments of `migrate`.
@@ -79,6 +79,8 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;
     if plan.changes.is_empty() && plan.report.standings().is_empty() && plan.report.entries().is_empty() {
         output.say("No entry point is split, so there is nothing to hand over.");
+    } else if is_done(&plan) {
+        output.say("All of them are split and handed over: nothing is left to do.");
     } else if exit == Exit::Clean && !plan.changes.is_empty() {
         let stages = || plan.report.standings().iter().map(|one| &one.stage);
         let goes_on = |stage: &Stage| matches!(stage, Stage::Unprepared | Stage::Restructured);
@@ -89,6 +91,15 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
         }
     }
     Ok(exit)
+}
+
+/// Tells whether each entry point that was split has taken its last step.
+fn is_done(plan: &Plan) -> bool {
+    let is_finished = |one: &Standing| one.stage == Stage::Finished;
+    plan.changes.is_empty()
+        && plan.commands.is_empty()
+        && plan.report.entries().is_empty()
+        && plan.report.standings().iter().all(is_finished)
 }
 
 /// Asks each cluster whose next step depends on it.

@@ -8,8 +8,8 @@ use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
+use crate::plan::EntryOutcome;
 use crate::plan::split::{Selection, needs_base, split};
-use crate::plan::{EntryOutcome, Way};
 use crate::template::Templates;
 
 /// Arguments of `split` and `join`.
@@ -44,11 +44,7 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
     loaded.warn_of_broken(&mut plan);
     let renderer = loaded.renderer.as_ref();
     let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;
-    // What joins sides that are live is done with that.
-    let is_begun = |one: &EntryOutcome| {
-        matches!(one.way, Way::Plain | Way::Projection) && one.taken_over.is_empty() && !one.after.is_empty()
-    };
-    if exit == Exit::Clean && plan.report.entries().iter().any(is_begun) {
+    if exit == Exit::Clean && plan.report.entries().iter().any(EntryOutcome::is_begun) {
         output.say(NEXT);
     }
     Ok(exit)

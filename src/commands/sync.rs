@@ -18,9 +18,9 @@ use crate::delivery::fleet::Schedules;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::Plan;
 use crate::plan::command::{SyncOptions, sync};
 use crate::plan::gate::Late;
+use crate::plan::{Plan, Written, unreleased};
 use crate::schedule::moment;
 use crate::spec::exceptions::{clean, extend, look};
 use crate::spec::{EVERY, Parsed, Spec};
@@ -145,6 +145,7 @@ pub fn plan_of(
     let mut plan = sync(&loaded.input(), &templates, options)?;
     let when = when_open(&loaded.spec, &loaded.model, &plan.while_open, clock::now(global)?)?;
     plan.remarks.extend(when);
+    plan.remarks.extend(unreleased(&loaded.input(), &plan.while_open, Written::WhileOpen));
     loaded.warn_of_broken(&mut plan);
     Ok(plan)
 }

@@ -11,7 +11,7 @@ use crate::commands::workspace::Loaded;
 use crate::delivery::Input;
 use crate::error::Error;
 use crate::output::Output;
-use crate::plan::MOST_ALIKE;
+use crate::plan::{MOST_ALIKE, is_remote};
 use crate::spec;
 use crate::text::{count, some};
 use crate::verify::{Check, Difference, Note, verify, verify_since};
@@ -84,6 +84,10 @@ fn text(checks: &[Check], all: bool) -> String {
     let mut all = checks.iter().flat_map(|check| &check.differences);
     if all.any(|(_, difference)| matches!(difference, Difference::WrongSide(..))) {
         text.push_str("`gitops-windows sync` moves objects to the sides of their types, or says why not.\n");
+    }
+    let mut all = checks.iter().flat_map(|check| &check.differences);
+    if all.any(|(_, one)| matches!(one, Difference::Unknown(_, message) if is_remote(message))) {
+        text.push_str("`gitops-windows fetch-bases` copies such bases into the repository.\n");
     }
     text.extend(success);
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()

@@ -129,6 +129,14 @@ impl<'a> Input<'a> {
         self.model.parents(one)
     }
 
+    /// Tells whether rules can let a Flux Kustomization wait for a window: what another repository holds has no type, and what
+    /// only applies others lands at once.
+    pub fn takes_window(&self, one: &FluxKustomization) -> bool {
+        let is_of_apps =
+            |path: &RepoPath| self.model.entry(path).is_none_or(|entry| entry.role == Role::Apps);
+        one.path.as_ref().is_some_and(is_of_apps)
+    }
+
     /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.
     pub fn is_applied(&self, folder: &RepoPath) -> bool {
         self.model.flux_at(folder).next().is_some()

@@ -31,6 +31,19 @@ words! {
     }
 }
 
+impl Way {
+    /// Returns it in the words of people; a program reads [`as_str`](Way::as_str).
+    fn told(self) -> &'static str {
+        match self {
+            Way::Untouched => "not divided",
+            Way::Joined => "joined",
+            Way::Plain => "split",
+            Way::Projection => "split by projection",
+            Way::Refused => "refused",
+        }
+    }
+}
+
 /// What became of one app at one entry point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppOutcome {
@@ -101,6 +114,13 @@ impl EntryOutcome {
         self.is_untouched() && self.reason == BESIDE
     }
 
+    /// Tells whether it is divided and not handed over yet. What joins sides that are live is done with that.
+    pub fn is_begun(&self) -> bool {
+        matches!(self.way, Way::Plain | Way::Projection)
+            && self.taken_over.is_empty()
+            && !self.after.is_empty()
+    }
+
     /// Tells whether nothing is done to it.
     pub fn is_untouched(&self) -> bool {
         self.way == Way::Untouched
@@ -151,14 +171,7 @@ impl EntryOutcome {
 
     /// Returns the lines that tell people of it, below its cluster, with each app by itself if `all` are wanted.
     pub fn told(&self, all: bool) -> Vec<String> {
-        let way = match self.way {
-            Way::Untouched => "not divided",
-            Way::Joined => "joined",
-            Way::Plain => "split",
-            Way::Projection => "split by projection",
-            Way::Refused => "refused",
-        };
-        std::iter::once(format!("  {}  {way}", self.before)).chain(self.reasons(all)).collect()
+        std::iter::once(format!("  {}  {}", self.before, self.way.told())).chain(self.reasons(all)).collect()
     }
 
     /// Returns the lines of those that say why; apps of which the same is said share one, unless `all` are wanted.
@@ -166,7 +179,7 @@ impl EntryOutcome {
         // What decides for the whole entry point is said already.
         let said = |app: &&AppOutcome| self.why() == format!("{}: {}", app.app, app.reason);
         let why = match self.apps.iter().find(said) {
-            Some(AppOutcome { app, way, reason }) => format!("{app}: {}, {reason}", way.as_str()),
+            Some(AppOutcome { app, way, reason }) => format!("{app}: {}, {reason}", way.told()),
             None => self.why().to_owned(),
         };
         let mut lines: Vec<String> =
@@ -184,7 +197,7 @@ impl EntryOutcome {
                 ..=MOST_ALIKE => names.join(", "),
                 count => format!("{count} apps (--verbose names them)"),
             };
-            format!("    {names}: {}, {why}", way.as_str())
+            format!("    {names}: {}, {why}", way.told())
         }));
         lines
     }

@@ -33,6 +33,16 @@ impl Followed {
             _ => Followed { field, value },
         }
     }
+
+    /// Tells whether no commit arrives by it before somebody names another one, or makes a release. A branch goes on by itself,
+    /// and so does the tag of an artifact, which is pushed anew.
+    pub fn is_fixed(&self, kind: &str) -> bool {
+        match self.field {
+            "commit" | "digest" | "semver" => true,
+            "tag" => kind == "GitRepository",
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Display for Followed {
@@ -77,5 +87,27 @@ mod tests {
         assert_eq!(of(json!({ "branch": "main", "semver": "1.x", "tag": "v1" })), "semver `1.x`");
         assert_eq!(of(json!({ "branch": "main", "commit": "abc" })), "commit `abc`");
         assert_eq!(of(json!({ "name": "refs/pull/1/head" })), "name `refs/pull/1/head`");
+    }
+
+    #[test]
+    fn a_tag_of_git_is_fixed_and_that_of_an_artifact_is_not() {
+        let is_fixed =
+            |kind: &str, reference: Value| Followed::of(kind, &json!({ "ref": reference })).is_fixed(kind);
+        for (git, oci, reference) in [
+            (true, false, json!({ "tag": "v1" })),
+            (true, false, json!({ "name": "refs/tags/v1" })),
+            (true, true, json!({ "semver": ">=1.0.0" })),
+            (true, true, json!({ "commit": "abc", "branch": "main" })),
+            (true, true, json!({ "digest": "sha256:abc" })),
+            (false, false, json!({ "branch": "main" })),
+            (false, false, json!({ "name": "refs/heads/main" })),
+            (false, false, json!(null)),
+        ] {
+            assert_eq!(
+                (is_fixed("GitRepository", reference.clone()), is_fixed("OCIRepository", reference.clone())),
+                (git, oci),
+                "{reference}"
+            );
+        }
     }
 }

@@ -27,6 +27,12 @@ pub struct Look<'a> {
 /// How far facts are moved in, and what they say about themselves below.
 const FACT: usize = 12;
 
+/// What to do where no cluster gives an answer.
+const UNREAD: [&str; 2] = [
+    "      → name its context: `gitops-windows status --context NAME`; `kubectl config get-contexts` lists them",
+    "      → or go by Git: `gitops-windows when` asks no cluster",
+];
+
 /// A line, and whether it is about something that is not as it should be.
 struct Line {
     text: String,
@@ -50,6 +56,9 @@ pub fn text(answer: &Answer, look: Look<'_>) -> String {
     for cluster in answer.clusters.iter().filter(|cluster| look.verbose || !cluster.is_fine()) {
         found.push('\n');
         found.extend(section(cluster, &look).iter().map(|line| say(line, &look)));
+    }
+    if answer.is_unread() && !answer.clusters.is_empty() {
+        found.extend(UNREAD.map(|step| say(&Line { is_whole: true, ..line(step, 6) }, &look)));
     }
     found
 }

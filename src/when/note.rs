@@ -230,7 +230,7 @@ const KINDS: [Kind; 43] = [
         "needed",
         |line| is_idle(line) && line.needed_by.is_some(),
         "no gate suspends an entry point, as an ungated dependant needs it. All of its objects have a window, but land at once",
-        "remove it from the `dependsOn` that `gitops-windows sync --dry-run` names\nor give all objects of that dependant a window too",
+        "`gitops-windows sync --dry-run` names that `dependsOn`, and what to do",
     ),
     (
         "of-root",

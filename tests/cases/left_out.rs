@@ -97,6 +97,7 @@ prod
   apps/shop  finished (step 3 of 3)
     shop-rt, shop-rw apply it
 Nothing to change.
+All of them are split and handed over: nothing is left to do.
 "#);
     assert_eq!(notes(&scratch), [""; 0]);
 }
@@ -137,10 +138,8 @@ fn what_no_list_names_is_not_in_the_way() {
      --> apps/prod/team/off.yaml
      = help: `gitops-windows clusters` lists them
 
-    note: 1 cluster: prod. Nothing in Git names its root: its folder is a guess
-     --> .
-     = help: remove from windows.yaml what is no cluster
-             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
+    note: the folder of prod is a guess: nothing in Git names its root
+     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
 
     note: the gate of cluster prod suspends on entirely: every object there has a window
      --> windows.yaml
@@ -164,6 +163,7 @@ prod
   apps/prod  finished (step 3 of 3)
     apps-rt, apps-rw apply it
 Nothing to change.
+All of them are split and handed over: nothing is left to do.
 "#);
     assert_eq!(untouched(&scratch), before);
     let gate = gate(&scratch);

@@ -42,8 +42,8 @@ fn a_field_that_kustomize_does_not_know_is_divided_with_the_rest() {
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @"
     edge
       apps/edge  split
-        why: web: plain, moved apart, every object stays the same
-        api: plain, moved apart, every object stays the same
+        why: web: split, moved apart, every object stays the same
+        api: split, moved apart, every object stays the same
     Entry point: the folder of a Flux Kustomization. Side: its part of one change type.
     Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.
     ");
@@ -66,6 +66,7 @@ fn a_field_that_kustomize_does_not_know_is_divided_with_the_rest() {
       apps/edge  finished (step 3 of 3)
         apps-rt, apps-rw apply it
     Nothing to change.
+    All of them are split and handed over: nothing is left to do.
     ");
     insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
     All is well: 1 entry point is equal.

@@ -26,10 +26,8 @@ fn a_source_from_the_parent_is_a_source() {
     let source = "{ interval: 10m, prune: true, sourceRef: { kind: GitRepository, name: flux-system } }";
     let scratch = family(source, child, &SERVICE.replace("NAME", "shop"));
     insta::assert_snapshot!(told(&scratch, &INIT), @"
-    note: 1 cluster: prod. Nothing in Git names its root: its folder is a guess
-     --> .
-     = help: remove from windows.yaml what is no cluster
-             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
+    note: the folder of prod is a guess: nothing in Git names its root
+     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
 
     note: the gate of cluster prod suspends shop entirely: every object there has a window
      --> windows.yaml
@@ -56,10 +54,8 @@ fn variables_from_the_parent_are_variables() {
      --> archive/archived.yaml
      = help: `gitops-windows clusters` lists them
 
-    note: 1 cluster: prod. Nothing in Git names its root: its folder is a guess
-     --> .
-     = help: remove from windows.yaml what is no cluster
-             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
+    note: the folder of prod is a guess: nothing in Git names its root
+     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
 
     note: the gate of cluster prod suspends shop entirely: every object there has a window
      --> windows.yaml

@@ -14,10 +14,8 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
         ("components/shop/config.yaml", &CONFIG_MAP.replace("NAME", "shop")),
     ]);
     insta::assert_snapshot!(told(&scratch, &INIT), @"
-    note: 2 clusters: dev, prod. Nothing in Git names their roots: their folders are a guess
-     --> .
-     = help: remove from windows.yaml what is no cluster
-             or name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`
+    note: the folders of dev, prod are a guess: nothing in Git names their roots
+     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
     dev, prod
       components/shop  Flux Kustomization shop
     Nothing waits yet.
@@ -38,6 +36,7 @@ dev, prod
   components/shop  finished (step 3 of 3)
     shop-rt, shop-rw apply it
 Nothing to change.
+All of them are split and handed over: nothing is left to do.
 "#);
     for cluster in ["dev", "prod"] {
         for job in ["open", "close"] {

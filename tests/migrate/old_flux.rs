@@ -75,6 +75,23 @@ fn prune_alone_is_written_where_git_holds_a_flux_without_policies() {
 }
 
 #[test]
+fn a_flux_without_v1_is_to_be_upgraded_to_the_first_one_that_serves_it() {
+    let scratch = repository();
+    let crd = CRD.replace("CLUSTER", "north");
+    let now = scratch.text(&crd);
+    scratch.write(&crd, now.replace("- name: v1\n", "- name: v1beta2\n").replace("v2.3.0", "v0.41.2"));
+    scratch.commit();
+    let told = scratch.run(&["split", "--all", "--dry-run"]).stderr;
+    for said in ["Flux v0.41.2 of", "does not serve kustomize.toolkit.fluxcd.io/v1", "north to 2.0 or later"]
+    {
+        assert!(told.contains(said), "{said}: {told}");
+    }
+    scratch.write(&crd, now.replace("v2.3.0", "v2.0.0")).commit();
+    scratch.take(&["split", "--all", "--yes"]);
+    assert!(apps(&scratch, "north").contains("prune: false # gitops-windows: was true"));
+}
+
+#[test]
 fn a_policy_that_never_landed_stops_the_next_step() {
     let scratch = repository();
     scratch.replace(

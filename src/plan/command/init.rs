@@ -406,17 +406,13 @@ fn suggested(model: &Model, clusters: &BTreeSet<String>) -> Option<Diagnostic> {
             names(clusters.iter().map(String::as_str).collect())
         ),
         (true, 0) => return None,
-        (true, 1) => {
-            format!("1 cluster: {}. Nothing in Git names its root: its folder is a guess", names(proposed))
+        (true, 1) => format!("the folder of {} is a guess: nothing in Git names its root", names(proposed)),
+        (true, _) => {
+            format!("the folders of {} are a guess: nothing in Git names their roots", names(proposed))
         }
-        (true, count) => format!(
-            "{count} clusters: {}. Nothing in Git names their roots: their folders are a guess",
-            names(proposed)
-        ),
     };
-    Some(Diagnostic::note(text).at(Place::file(model.root.clone())).help(
-        "remove from windows.yaml what is no cluster\nor name them yourself: `gitops-windows init --cluster-folder NAME=FOLDER`",
-    ))
+    let help = "where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`";
+    Some(Diagnostic::note(text).help(help))
 }
 
 /// Says in one line that no cluster gets some Flux Kustomizations.

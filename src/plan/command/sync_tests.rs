@@ -204,3 +204,89 @@ fn a_gate_that_no_source_fetches_is_refused() {
                or name folders that Flux fetches under `layout`
     ");
 }
+
+/// No rule gives a window to what another repository holds, or to what only applies Flux Kustomizations.
+#[test]
+fn what_can_have_no_window_is_not_told_to_get_one() {
+    let mut snapshot = files("resources: [gotk-sync.yaml, apps.yaml, more.yaml]\n");
+    let put = |snapshot: &mut Snapshot, path: &str, text: &str| {
+        snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
+    };
+    let waiter = |path: &str, source: &str| {
+        format!(
+            "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: more, namespace: flux-system }}\nspec:\n  dependsOn: [{{ name: apps }}]\n  interval: 5m\n  path: {path}\n  prune: true\n  sourceRef: {{ kind: GitRepository, name: {source} }}\n"
+        )
+    };
+    let child = waiter("./deploy", "other")
+        .replace("name: more,", "name: child,")
+        .replace("  dependsOn: [{ name: apps }]\n", "");
+    let other = "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: other, namespace: flux-system }\nspec: { interval: 1m, url: 'https://example.org/other' }\n";
+    put(&mut snapshot, "clusters/one/more.yaml", &(waiter("./deploy", "other") + other));
+    put(&mut snapshot, "clusters/two/more.yaml", &(waiter("./more", "flux-system") + other));
+    put(&mut snapshot, "more/kustomization.yaml", "resources: [child.yaml]\n");
+    put(&mut snapshot, "more/child.yaml", &child);
+    insta::assert_snapshot!(shown(&snapshot, SPEC, SyncOptions::default()), @r"
+    warning: no gate suspends Flux Kustomization apps of cluster one: real-time more depends on it. Its changes land at once, although all of its objects have a window
+     --> clusters/one/more.yaml:5:23
+      |
+    5 |   dependsOn: [{ name: apps }]
+      |                       ^^^^
+      |
+      = help: remove apps from the `dependsOn` of more
+              or let the gate hold a source: `mechanism: follow` under `gate`
+
+    warning: no gate suspends Flux Kustomization apps of cluster two: ungated more depends on it. Its changes land at once, although all of its objects have a window
+     --> clusters/two/more.yaml:5:23
+      |
+    5 |   dependsOn: [{ name: apps }]
+      |                       ^^^^
+      |
+      = help: remove apps from the `dependsOn` of more
+              or let the gate hold a source: `mechanism: follow` under `gate`
+    ");
+    // Of objects in this repository a rule may say so.
+    put(
+        &mut snapshot,
+        "more/child.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: more, namespace: shop }\n",
+    );
+    let told = shown(&snapshot, SPEC, SyncOptions::default());
+    assert!(told.contains("or give all objects of more a window too"), "{told}");
+}
+
+/// Of several commits the first run may not know the newest.
+#[test]
+fn what_begins_to_read_a_held_source_together_is_told_to_come_in_an_open_window() {
+    let mut snapshot = files("resources: [gotk-sync.yaml, apps.yaml, more.yaml]\n");
+    let text = SPEC.replace(
+        "gate: { enabled: true,",
+        "gate: { enabled: true, mechanism: follow, every: 5m, from: 2026-11-01, through: 2027-01-31,",
+    );
+    for (cluster, folder) in [("one", "more"), ("two", "apps/two")] {
+        let own = snapshot.file(&RepoPath::parse("clusters/two/apps.yaml").unwrap()).unwrap();
+        let own = own
+            .text()
+            .unwrap()
+            .replace("name: apps", "name: more")
+            .replace("./apps/two", &format!("./{folder}"));
+        let empty = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: none, namespace: shop }\n".to_owned();
+        let file = RepoPath::parse(&format!("clusters/{cluster}/more.yaml")).unwrap();
+        snapshot.insert(file, File::new(if cluster == "one" { own } else { empty }.into_bytes()));
+    }
+    for (path, text) in [
+        ("more/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("more/service.yaml", "apiVersion: v1\nkind: Service\nmetadata: { name: more, namespace: shop }\n"),
+    ] {
+        snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
+    }
+    let told = shown(&snapshot, &text, SyncOptions::default());
+    let told = told.split_once("note: flux-system-rw").unwrap().1;
+    insta::assert_snapshot!(told, @r"
+     of cluster one begins at the commit that apps, more have applied. If these differ, its first run may fail
+     --> windows.yaml
+     = help: let this reach the cluster while the window is open
+             or merge nothing else before that run; where it fails, `gitops-windows status` says what to do
+    ");
+    let after = synced(&snapshot, &text);
+    assert!(!shown(&after, &text, SyncOptions::default()).contains("first run"));
+}

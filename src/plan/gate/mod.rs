@@ -10,6 +10,7 @@ mod by_hand;
 mod carrier;
 mod elsewhere;
 mod files;
+mod first_run;
 mod folders;
 mod held;
 mod landing;

@@ -13,6 +13,7 @@ use crate::mechanism::{Action, ClusterGate, GateTarget, Gates, HeldSource};
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::without_policy;
 use crate::plan::gate::Late;
+use crate::plan::gate::first_run::first_run;
 use crate::plan::gate::held::{of_file, unsafe_at};
 use crate::plan::problem::OF_ITS_OWN;
 use crate::plan::problem::Problem;
@@ -46,6 +47,7 @@ pub fn point(
         pointed.release(input, builder, &gate.cluster, astray)?;
         for source in &gate.sources {
             let (mut late, mut nested) = (BTreeSet::new(), BTreeMap::<&str, BTreeSet<&str>>::new());
+            let mut begins = BTreeSet::new();
             for target in &source.targets {
                 let Some(flux) = of_file(input, &gate.cluster, target) else { continue };
                 let reads = |twin: &&FluxKustomization| {
@@ -74,6 +76,9 @@ pub fn point(
                     Err(error) => return Err(error),
                 };
                 let is_late = moves && (stands(input, gate, source) || waits_for_opening(input));
+                if moves && !is_late {
+                    begins.insert(flux.name.as_str());
+                }
                 if is_late {
                     late.insert(flux.name.as_str());
                 } else if moves && let Some(parent) = held_parent(input, gate, flux) {
@@ -83,6 +88,7 @@ pub fn point(
                     *builder = edited;
                 }
             }
+            pointed.turned.extend(first_run(input, gate, source, &begins));
             for (parent, names) in nested {
                 let names: Vec<&str> = names.into_iter().collect();
                 let told = unheld(input, gate, parent, &names.join(", "), source);
@@ -197,11 +203,11 @@ impl Pointed {
 }
 
 /// Tells whether a held source is only there once its window has opened: no job makes it as it begins.
-fn waits_for_opening(input: &Input<'_>) -> bool {
+pub(super) fn waits_for_opening(input: &Input<'_>) -> bool {
     input.spec.gate.mechanism == MechanismName::FluxOperator
 }
 
-fn stands(input: &Input<'_>, gate: &ClusterGate, source: &HeldSource) -> bool {
+pub(super) fn stands(input: &Input<'_>, gate: &ClusterGate, source: &HeldSource) -> bool {
     input.model.delivered.named(&gate.cluster).is_some_and(|own| {
         let (namespace, name) = (source.namespace.clone(), source.name.clone());
         own.is_held(&SourceId { kind: source.kind.as_str().to_owned(), namespace, name })

@@ -238,12 +238,17 @@ impl Whole {
                 side.unwrap_or_else(|| self.is_real_time(path))
             });
             let word = if is_real_time { "real-time" } else { "ungated" };
+            let is_parent = flux.path.as_ref().is_some_and(|path| self.parents.contains(path));
+            let or_wait = match input.takes_window(flux) && !is_parent {
+                true => format!("\nor give all objects of {dependant} a window too"),
+                false => String::new(),
+            };
             self.left.push(
                 Diagnostic::warning(format!(
                     "no gate suspends Flux Kustomization {needed} of cluster {cluster}: {word} {dependant} depends on it. Its changes land at once, although all of its objects have a window"
                 ))
                 .at(place)
-                .help(format!("remove {needed} from the `dependsOn` of {dependant}\nor give all objects of {dependant} a window too{or_hold}")),
+                .help(format!("remove {needed} from the `dependsOn` of {dependant}{or_wait}{or_hold}")),
             );
         }
     }

@@ -21,6 +21,10 @@ const TARGETED: [&str; 2] = ["patches", "patchesJson6902"];
 /// The field whose patches name what they are for themselves.
 const MERGES: &str = "patchesStrategicMerge";
 
+/// The fields of a Flux Kustomization that mean something else in a deeper folder, as messages call them: components are
+/// found from the folder of `path`.
+const OF_FOLDER: [(&str, &str); 2] = [("path", "path"), ("components", "components")];
+
 /// The fields that change names.
 const RENAMING: [&str; 2] = ["namePrefix", "nameSuffix"];
 
@@ -75,11 +79,15 @@ impl Patch {
         })
     }
 
-    /// Tells whether it sets, or takes away, a field of `spec`.
+    /// Tells whether it sets, or takes away, a field of `spec` or something in it.
     fn sets(&self, field: &str) -> bool {
         let path = format!("/spec/{field}");
+        let is_in = |step: &Value| {
+            let rest = step["path"].as_str().and_then(|own| own.strip_prefix(&path));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) && step["op"] != "test"
+        };
         self.says.iter().any(|said| match said {
-            Value::Array(steps) => steps.iter().any(|step| step["path"] == *path && step["op"] != "test"),
+            Value::Array(steps) => steps.iter().any(is_in),
             _ => said["spec"].get(field).is_some(),
         })
     }
@@ -119,7 +127,7 @@ impl Patch {
 ///
 /// # Errors
 ///
-/// When a patch is for the old one alone or sets its path, or something puts a prefix or a suffix to its name: gates and
+/// When a patch is for the old one alone or sets what goes by its folder, or something puts a prefix or a suffix to its name: gates and
 /// `dependsOn` name what stands in the files.
 pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<(), Problem> {
     let above = input.parents(old);
@@ -128,19 +136,23 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
     }
     let patches = patches(input, old, &above);
     for patch in patches.iter().filter(|one| one.may_be_for(old, &old.name)) {
-        if patch.sets("path") {
-            // Extended to the successors, it would give both the old folder.
+        if let Some((field, word)) = OF_FOLDER.iter().find(|(field, _)| patch.sets(field)) {
+            // Extended to the successors, it would give both those of the old folder.
             let place = patch.place(false);
             let mut alike = input.model.flux_in_file(&old.file).iter().filter(|one| one.is_written_as(old));
-            let remedy = match alike.any(|one| one.path != old.path) {
+            let remedy = match alike.any(|one| one.spec(field) != old.spec(field)) {
                 true => OF_ITS_OWN.to_owned(),
                 false => {
-                    format!("write the path into {} and take it out of the patch\nor {OF_ITS_OWN}", old.file)
+                    format!(
+                        "write the {word} into {} and take {} out of the patch\nor {OF_ITS_OWN}",
+                        old.file,
+                        if *field == "path" { "it" } else { "them" }
+                    )
                 }
             };
             return Err(Problem::lasting(
                 format!(
-                    "the patch in {} sets the path of {}. Each successor needs its own",
+                    "the patch in {} sets the {word} of {}. Each successor needs its own",
                     spelt(&place),
                     old.name
                 ),

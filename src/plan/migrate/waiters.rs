@@ -85,7 +85,7 @@ fn wanted(
         let key = Succession::name(input, one);
         let found = succession.depends_on(input, one, succession.held.get(&key).copied(), false);
         match found.lost.first() {
-            Some(lost) => Err((one.cluster.clone(), left_alone(one, lost))),
+            Some(lost) => Err((one.cluster.clone(), left_alone(input, one, lost))),
             None => Ok((found.on, found.sides)),
         }
     };
@@ -129,13 +129,14 @@ fn in_common(
 }
 
 /// Somebody who waits for what will wait for a window. No step of that one would end this.
-fn left_alone(waiter: &FluxKustomization, lost: &str) -> Problem {
+fn left_alone(input: &Input<'_>, waiter: &FluxKustomization, lost: &str) -> Problem {
+    let or_wait = if input.takes_window(waiter) { "\nor give it a window too" } else { "" };
     Problem::lasting(
         format!(
             "Flux Kustomization {} depends on {lost}, which will wait for a window. It would stop at the next commit",
             waiter.name
         ),
-        format!("remove {lost} from its `dependsOn` in {}\nor give it a window too", waiter.file),
+        format!("remove {lost} from its `dependsOn` in {}{or_wait}", waiter.file),
         waiter.place("dependsOn"),
     )
 }

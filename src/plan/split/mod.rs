@@ -19,6 +19,8 @@ mod promise;
 pub(crate) mod refresh;
 #[cfg(test)]
 mod refusal_tests;
+#[cfg(test)]
+mod release_tests;
 pub(crate) mod relocation;
 mod restore;
 mod run;

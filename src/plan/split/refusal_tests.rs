@@ -19,7 +19,7 @@ clusters: { one: {}, two: {} }
 rules: [{ kind: ConfigMap, type: rt }, { type: rw }]
 gate: { enabled: true, namespace: flux-system }
 ";
-const APPS: &str = "\
+pub(super) const APPS: &str = "\
 apiVersion: kustomize.toolkit.fluxcd.io/v1
 kind: Kustomization
 metadata:
@@ -33,7 +33,7 @@ spec:
 ";
 
 /// A cluster with an app of two types, and files that differ.
-fn files(edits: &[(&str, &str)]) -> Snapshot {
+pub(super) fn files(edits: &[(&str, &str)]) -> Snapshot {
     let root = APPS.replace("name: apps", "name: flux-system").replace("apps/one", "clusters/one");
     let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: flux-system, namespace: flux-system }\nspec: { interval: 1m, url: 'https://example.org/fleet' }\n---\n";
     let sync = format!("{source}{root}");
@@ -60,7 +60,7 @@ fn with<T>(edits: &[(&str, &str)], run: impl FnOnce(&Input<'_>, &Templates) -> T
     of(files(edits), run)
 }
 
-fn of<T>(snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
+pub(super) fn of<T>(snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
     of_spec(SPEC, snapshot, run)
 }
 
@@ -143,6 +143,45 @@ fn a_patch_that_sets_the_path_is_for_no_successor() {
     "); }
     }
     let files = [("clusters/one/kustomization.yaml", &*list("apps.*", "/spec/serviceAccountName"))];
+    assert!(told(&files).starts_with("apps/one: plain"), "{}", told(&files));
+}
+
+/// The folder of a successor lies deeper, so the same words mean another component there.
+#[test]
+fn a_patch_that_sets_components_is_for_no_successor() {
+    let list = "resources: [flux-system/gotk-sync.yaml, apps.yaml]\n";
+    let merge = |more: &str| {
+        format!(
+            "{list}patches:\n- patch: |-\n    apiVersion: kustomize.toolkit.fluxcd.io/v1\n    kind: Kustomization\n    metadata: {{ name: apps, namespace: flux-system }}\n    spec: {{ {more} }}\n"
+        )
+    };
+    let component = (
+        "common/kustomization.yaml",
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nlabels: [{ pairs: { team: shop } }]\n",
+    );
+    let json = |path: &str, value: &str| {
+        format!(
+            "{list}patches:\n- target: {{ kind: Kustomization, name: apps.* }}\n  patch: '[{{\"op\": \"add\", \"path\": \"{path}\", \"value\": {value}}}]'\n"
+        )
+    };
+    let with_list = APPS.to_owned() + "  components: []\n";
+    for (patch, apps) in [
+        (merge("components: [../../common]"), APPS),
+        (json("/spec/components", "[\"../../common\"]"), APPS),
+        (json("/spec/components/-", "\"../../common\""), with_list.as_str()),
+    ] {
+        let files =
+            [("clusters/one/kustomization.yaml", &*patch), ("clusters/one/apps.yaml", apps), component];
+        insta::allow_duplicates! { insta::assert_snapshot!(told(&files), @r"
+    apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets the components of apps. Each successor needs its own
+      write the components into clusters/one/apps.yaml and take them out of the patch
+      or give each cluster a Flux Kustomization in a file of its own
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    "); }
+    }
+    // As that says.
+    let apps = APPS.to_owned() + "  components: [../../common]\n";
+    let files = [("clusters/one/kustomization.yaml", list), ("clusters/one/apps.yaml", &*apps), component];
     assert!(told(&files).starts_with("apps/one: plain"), "{}", told(&files));
 }
 

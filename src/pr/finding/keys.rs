@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::check::Subject;
 use crate::delivery::Kind;
 use crate::pr::clock::Clock;
+use crate::pr::field::Field;
 use crate::pr::finding::at_once::kustomization;
 use crate::pr::finding::values::still_waiting;
 use crate::pr::finding::{Finding, Topic};
@@ -74,8 +75,13 @@ impl Read {
         let mut fields = line.fields.iter().filter(|field| !field.path.starts_with("metadata"));
         if line.id.group == GROUP {
             let is_it = line.kind == Kind::Changed && flux.name == line.id.name;
-            return (is_it && fields.any(|field| field.path.starts_with("spec.kubeConfig")))
-                .then_some(Read::KubeConfig);
+            let mut own = fields.filter(|_| is_it);
+            if own.clone().any(|field| field.path.starts_with("spec.kubeConfig")) {
+                return Some(Read::KubeConfig);
+            }
+            // Where there was none, nothing that was let in needs one.
+            let loses = |field: &Field| field.path.starts_with("spec.decryption") && field.before.is_some();
+            return own.any(loses).then_some(Read::Keys);
         }
         let (kind, is_deleted) = (line.id.kind.as_str(), line.kind == Kind::Deleted);
         let is = |reference: &Value| reference["name"] == *line.id.name;

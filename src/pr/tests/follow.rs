@@ -214,6 +214,25 @@ fn a_kubeconfig_that_changes_before_the_files_is_told() {
     );
 }
 
+/// What waits is decrypted by them at once.
+#[test]
+fn other_keys_that_the_spec_names_are_told() {
+    let named = |name: &str| {
+        let more = format!("  decryption: {{ provider: sops, secretRef: {{ name: {name} }} }}\n");
+        filled(&held(if name.is_empty() { "" } else { &more }))
+    };
+    let told = |now: &str, before: &str, after: &str| {
+        super::repository::told(&compared_at(now, &named(before), &named(after)), &[Topic::OutsideWindow])
+    };
+    let expected = [
+        "outside-window apps-rw waits for type `rw`, but its keys in Kustomization flux-system/apps-rw change at once. Its build may fail until then",
+    ];
+    assert_eq!(told(NOW, "old", "new"), expected);
+    assert_eq!(told(NOW, "old", ""), expected);
+    // Nothing that waits needs the first ones, and an open window lets all in.
+    assert_eq!((told(NOW, "", "new"), told(OPEN, "old", "new")), (Vec::new(), Vec::new()));
+}
+
 /// The last run in the window lets it in, and nothing takes it back once it has begun.
 #[test]
 fn what_begins_at_the_end_of_a_window_is_told_to_land_after_it() {
