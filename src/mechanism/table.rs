@@ -12,7 +12,7 @@ use crate::limit::{TABLE_BYTES, TABLE_LINES, TABLE_REASON};
 use crate::mechanism::Schedule;
 use crate::mechanism::cron_job::edges;
 use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch};
-use crate::spec::{MechanismName, Spec, TableDef};
+use crate::spec::{MechanismName, Placed, Spec, TableDef, WindowDef};
 
 /// The first argument of a job that looks at a table; the lines of the table follow.
 pub const NAME: &str = "open-times";
@@ -54,9 +54,11 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
         let Some(times) = spec.open_times(cluster, name).map_err(invalid)? else { continue };
         let zone = zone(spec, cluster, name)?;
+        let windows = spec.windows_of(cluster, name);
         let mut lines = Vec::new();
         for interval in times.cut(table.bounds.open, table.bounds.close) {
-            lines.push(checked_line(&what, table, interval, &zone)?);
+            let line = checked_line(&what, table, interval, &zone)?;
+            lines.push(format!("{line}{}", reason(&times, &windows, interval)));
             check_number(&lines, &what, table)?;
         }
         lines.extend(remarks(&times, table.bounds, &zone));
@@ -99,6 +101,15 @@ fn checked_line(
         format!("type `{name}` of cluster {cluster} {missed} at {close}, between two runs of its CronJobs");
     let help = "choose an `every` that meets that time, or let it close at another one";
     Err(Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help)))
+}
+
+/// Says what opens at an interval: a window by its name, where it has one, or an override, of which a remark tells more.
+fn reason(times: &OpenTimes, windows: &[&Placed<WindowDef>], interval: Interval) -> String {
+    let is_alone = windows.len() == 1 && times.overrides().is_empty();
+    let window = if is_alone { Some(0) } else { times.window_at(interval.open) };
+    let name = window
+        .map_or(Some("override"), |position| Some(windows.get(position)?.name.as_ref()?.value.as_str()));
+    name.map(|name| format!(" ({name})")).unwrap_or_default()
 }
 
 /// Makes sure that a table has not too many intervals.
