@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::delivery::about::Id;
 use crate::delivery::clusters::Bringer;
-use crate::delivery::stuck::{Id, Stuck, id};
+use crate::delivery::stuck::Stuck;
 use crate::delivery::withheld::DEEPEST;
 use crate::delivery::{Cluster, Model, Reached, Root};
 use crate::render::is_of_here;
@@ -144,9 +145,11 @@ impl Cluster {
             way.find_map(&by_first)
         };
         // Two files may fight over one name: the cluster has what either brings.
-        let sure: BTreeSet<Id<'_>> =
-            (0..all.len()).filter(|position| is_sure[*position]).map(|position| id(&all[position])).collect();
-        let open = (0..all.len()).filter(|position| !sure.contains(&id(&all[*position])));
+        let sure: BTreeSet<Id<'_>> = (0..all.len())
+            .filter(|position| is_sure[*position])
+            .map(|position| all[position].key())
+            .collect();
+        let open = (0..all.len()).filter(|position| !sure.contains(&all[*position].key()));
         open.filter_map(|position| Some((position, doubt(position)?))).collect()
     }
 }

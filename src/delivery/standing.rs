@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::delivery::about::owned;
 use crate::delivery::variables::Kept;
 use crate::delivery::{Cluster, Model, Reached};
 use crate::path::RepoPath;
@@ -55,7 +56,7 @@ impl Standing {
     /// suspends it. `root` is the folder of the root from which it comes.
     pub(super) fn left_by(&self, root: &RepoPath, one: &Reached) -> Option<&Applied> {
         let is_idle = one.is_certain && (one.fails() || one.is_suspended());
-        let by = || (root.clone(), names(one));
+        let by = || (root.clone(), owned(one.key()));
         (is_idle && !self.0.is_empty()).then(|| self.0.get(&by())).flatten()
     }
 }
@@ -68,9 +69,5 @@ impl Applied {
 }
 
 fn key(cluster: &Cluster, one: &Reached) -> Option<By> {
-    Some((cluster.roots.get(one.root)?.folder.clone(), names(one)))
-}
-
-fn names(one: &Reached) -> [String; 3] {
-    [&one.remote, one.namespace(), one.name()].map(str::to_owned)
+    Some((cluster.roots.get(one.root)?.folder.clone(), owned(one.key())))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::delivery::about::owned;
 use crate::delivery::comparison::{Pair, World};
 use crate::delivery::{Applier, Cluster, Model, Reached};
 use crate::render::RenderError;
@@ -157,13 +158,8 @@ impl Failing {
             let (applier, outcome) =
                 if is_after { (&pair.after, &pair.new) } else { (&pair.before, &pair.old) };
             let Some(applier) = applier.as_ref().filter(|_| outcome.is_err()) else { continue };
-            let (remote, namespace, name) = applier.key();
             match applier.kustomization {
-                Some(_) => {
-                    _ = failing
-                        .named
-                        .insert((pair.cluster.clone(), [remote, namespace, name].map(str::to_owned)))
-                }
+                Some(one) => _ = failing.named.insert((pair.cluster.clone(), owned(one.key()))),
                 None => _ = failing.roots.insert(pair.cluster.clone()),
             }
         }
@@ -171,8 +167,7 @@ impl Failing {
     }
 
     fn has(&self, cluster: &str, one: &Reached) -> bool {
-        let key = [&one.remote, one.namespace(), one.name()].map(str::to_owned);
-        one.error.is_some() || self.named.contains(&(cluster.to_owned(), key))
+        one.error.is_some() || self.named.contains(&(cluster.to_owned(), owned(one.key())))
     }
 }
 
