@@ -59,7 +59,7 @@ impl<'m> Applier<'m> {
         self.kustomization.map(|one| &one.artifact)
     }
 
-    /// Tells whether all builds on the way to it succeed.
+    /// Tells whether all builds on the way to it succeed, or an older state tells what those that fail have left of it.
     pub fn is_certain(&self) -> bool {
         self.kustomization.is_none_or(|one| one.is_certain)
     }

@@ -198,7 +198,8 @@ pub struct Reached {
     pub remote: String,
     /// Why its build fails; then what its files list is taken for what it applies.
     pub error: Option<String>,
-    /// Whether all builds on the way to it succeed; otherwise `value` is what its file says.
+    /// Whether all builds on the way to it succeed, or an older state tells what those that fail have left of it; otherwise
+    /// `value` is what its file says.
     pub is_certain: bool,
 }
 
