@@ -9,9 +9,9 @@ use serde_json::Value;
 use crate::delivery::cluster::target_of;
 use crate::delivery::doubt::Doubt;
 use crate::delivery::fetched::{Artifact, Ignore};
+use crate::delivery::former::Former;
 use crate::delivery::naming::{self, home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
-use crate::delivery::standing::Standing;
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
 use crate::delivery::view::View;
@@ -44,7 +44,7 @@ pub struct Known {
     /// The names of objects from which another state of the repository takes values: what brings them is noted too.
     pub values: BTreeSet<String>,
     /// What an older state of the repository has brought to clusters.
-    pub standing: Standing,
+    pub former: Former,
 }
 
 impl Known {
@@ -70,7 +70,7 @@ impl Known {
             pushed: pushed(spec),
             named: Some(source_of(spec)).filter(|id| id.kind == "GitRepository"),
             values: BTreeSet::new(),
-            standing: Standing::default(),
+            former: Former::default(),
         }
     }
 
@@ -83,7 +83,7 @@ impl Known {
     /// Adds that this state comes after an older one: what fails in it leaves clusters what they have of that.
     #[must_use]
     pub fn after(self, older: &Model) -> Known {
-        Known { standing: Standing::of(older), ..self }
+        Known { former: Former::of(older), ..self }
     }
 
     /// Tells whether a folder is named after a cluster of the spec, or lies in one of its folders; `root` is the folder of

@@ -113,6 +113,21 @@ fn below_a_parent_that_begins_to_fail_all_has_the_spec_and_the_values_of_before(
     let report = compared(&base, &with(&suspended, &[("more/vars.yaml", "north", "south")]));
     let changed: Vec<&str> = report.changes.iter().map(|line| line.id.name.as_str()).collect();
     assert_eq!(changed, ["more", "vars"]);
+    // So does the spec: what a suspended parent does not give them keeps none of their files from them.
+    let patch = "spec:\n  patches: [{ target: { kind: ConfigMap }, patch: '[{\"op\":\"add\",\"path\":\"/data/c\",\"value\":\"3\"}]' }]\n";
+    let edits = [("more/a.yaml", "spec:\n", patch), ("apps/a/a.yaml", "b: '1'", "b: '2'")];
+    let report = compared(&base, &with(&suspended, &edits));
+    assert_eq!(
+        lines(&report),
+        [
+            "Kustomization/more changed at-once",
+            "Kustomization/a changed unknown",
+            "ConfigMap/a changed at-once"
+        ]
+    );
+    let of_map = report.changes.iter().filter(|line| line.id.kind == "ConfigMap");
+    let fields: Vec<&str> = of_map.flat_map(|line| &line.fields).map(|field| field.path.as_str()).collect();
+    assert_eq!(fields, ["data.b"]);
     // What its patches have given them before nobody knows.
     let report = compared(&torn, &base);
     assert!(report.changes.iter().all(|line| line.id.name != "a"), "{:?}", lines(&report));
@@ -122,6 +137,19 @@ fn below_a_parent_that_begins_to_fail_all_has_the_spec_and_the_values_of_before(
         "path base deep: only the cluster knows the path of Flux Kustomization deep",
     ];
     assert_eq!(withheld(&report), expected);
+}
+
+/// A root that suspends itself does so by applying the commit.
+#[test]
+fn what_a_root_brings_that_suspends_itself_has_the_spec_of_the_commit() {
+    let edits = [
+        ("clusters/one/flux-system/gotk-sync.yaml", "  prune: true\n", "  prune: true\n  suspend: true\n"),
+        ("clusters/one/apps.yaml", "./apps/apps-rt", "./apps/other"),
+        ("apps/other/o.yaml", "", &map("other", "")),
+    ];
+    let report = compared(&files(), &with(&files(), &edits));
+    let names: Vec<&str> = report.changes.iter().map(|line| line.id.name.as_str()).collect();
+    assert!(names.contains(&"other") && names.contains(&"settings"), "{names:?}");
 }
 
 #[test]
