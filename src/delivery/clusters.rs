@@ -15,12 +15,12 @@ use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
 use crate::delivery::view::View;
-use crate::delivery::{Jitters, LeftOut, Model, Reason, Root};
+use crate::delivery::{Jitters, LeftOut, Reason, Root, World};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::{Unmapped, artifact_path};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxApi, Graph, OtherRevision, Snapshot, duration};
+use crate::repo::{COMPONENTS, FluxApi, Graph, OtherRevision, Snapshot, duration};
 use crate::spec::{self, FluxSource, Placed, Spec, folder_of};
 
 /// Folders that a cluster is known to own, by cluster name.
@@ -45,6 +45,8 @@ pub struct Known {
     pub values: BTreeSet<String>,
     /// What an older state of the repository has brought to clusters.
     pub former: Former,
+    /// The files that hold the controllers in an older state: `flux bootstrap` has written them.
+    pub components: BTreeSet<RepoPath>,
 }
 
 impl Known {
@@ -71,6 +73,7 @@ impl Known {
             named: Some(source_of(spec)).filter(|id| id.kind == "GitRepository"),
             values: BTreeSet::new(),
             former: Former::default(),
+            components: BTreeSet::new(),
         }
     }
 
@@ -82,8 +85,10 @@ impl Known {
 
     /// Adds that this state comes after an older one: what fails in it leaves clusters what they have of that.
     #[must_use]
-    pub fn after(self, older: &Model) -> Known {
-        Known { former: Former::of(older), ..self }
+    pub fn after(self, older: World<'_>) -> Known {
+        let components = older.snapshot.entries().map(|(path, _)| path);
+        let components = components.filter(|path| path.name() == Some(COMPONENTS)).cloned().collect();
+        Known { former: Former::of(older.model), components, ..self }
     }
 
     /// Tells whether a folder is named after a cluster of the spec, or lies in one of its folders; `root` is the folder of

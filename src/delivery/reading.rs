@@ -48,6 +48,7 @@ impl Clusters {
             pushed: known.pushed.clone(),
             named: known.named.clone(),
             former: &known.former,
+            components: &known.components,
             snapshot,
             scope,
             views: BTreeMap::new(),
@@ -136,6 +137,8 @@ pub(super) struct Reader<'a> {
     pub named: Option<SourceId>,
     /// What clusters have of an older state.
     pub former: &'a Former,
+    /// The files with controllers that the older state had.
+    pub components: &'a BTreeSet<RepoPath>,
     pub snapshot: &'a Snapshot,
     /// The folder of the spec.
     scope: &'a RepoPath,

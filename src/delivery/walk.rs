@@ -196,13 +196,14 @@ impl<'r, 'a> Walk<'r, 'a> {
         for (artifact, requests) in wanted {
             let view = self.view(artifact.as_ref());
             let (indexes, requests): (Vec<usize>, Vec<Request>) = requests.into_iter().unzip();
-            let files = view.bootstrapped(self.reader.snapshot);
+            let files = view.bootstrapped(self.reader.snapshot, self.reader.components);
             let results = self.reader.renderer.render(files, &requests);
             for (index, result) in indexes.into_iter().zip(results) {
                 answers[index] = match result {
                     Ok(objects) => (objects.into_iter().map(Built::from).collect(), None),
                     Err(error) => {
-                        (view.written(&steps[index].folder, &steps[index].spec), Some(error.message))
+                        let Step { folder, spec, .. } = &steps[index];
+                        (view.written(folder, spec), Some(view.unjudged(folder, files, error.message)))
                     }
                 };
             }

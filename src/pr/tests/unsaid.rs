@@ -152,6 +152,34 @@ fn what_a_root_brings_that_suspends_itself_has_the_spec_of_the_commit() {
     assert!(names.contains(&"other") && names.contains(&"settings"), "{names:?}");
 }
 
+/// `flux bootstrap` writes the file into a repository that has never had it.
+#[test]
+fn controllers_that_a_commit_takes_away_are_not_yet_to_come() {
+    const LISTS: [(&str, &str, &str); 2] = [
+        (
+            "clusters/one/flux-system/kustomization.yaml",
+            "",
+            "resources: [gotk-components.yaml, gotk-sync.yaml]\n",
+        ),
+        ("clusters/one/kustomization.yaml", "", "resources: [flux-system, apps.yaml]\n"),
+    ];
+    const FILE: &str = "clusters/one/flux-system/gotk-components.yaml";
+    let base = with(&with(&files(), &LISTS), &[(FILE, "", "# none\n")]);
+    let mut head = with(
+        &base,
+        &[
+            ("clusters/one/apps.yaml", "./apps/apps-rt", "./apps/other"),
+            ("apps/other/o.yaml", "", &map("other", "")),
+            ("apps/apps-rt/settings.yaml", "a: '1'", "a: '2'"),
+        ],
+    );
+    assert!(lines(&compared(&base, &head)).iter().any(|line| line.starts_with("ConfigMap/other")));
+    head.remove(FILE);
+    let report = compared(&base, &head);
+    assert_eq!(lines(&report), ["ConfigMap/settings changed at-once"], "{:?}", withheld(&report));
+    assert!(withheld(&report)[0].starts_with("build head flux-system:"), "{:?}", withheld(&report));
+}
+
 #[test]
 fn a_path_of_the_cluster_is_told_where_a_folder_that_it_may_be_differs() {
     let unknown = flux("far", "teams/web/${ENVIRONMENT}/deploy", "");
