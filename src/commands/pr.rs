@@ -131,12 +131,12 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     let old = old.or_else(|| new.as_ref().ok().cloned().flatten());
     let new = new.unwrap_or_else(|_| old.clone());
     let old_model = workspace.model_before(&after, &before, old.as_ref(), renderer.as_ref());
-    let mut new_model = workspace.model_after(&old_model, &after, new.as_ref(), renderer.as_ref());
+    let old_world = World { snapshot: &before, model: &old_model };
+    let mut new_model = workspace.model_after(old_world, &after, new.as_ref(), renderer.as_ref());
     new_model.closings.keep_unread(&old_model.closings);
     let history = Past::new(repository, &merge_base, (&before, &old_model), renderer.as_ref());
     let tree = |world, spec| Tree::new(world, spec).by_its_gates(now);
-    let before_tree =
-        tree(World { snapshot: &before, model: &old_model }, old.as_ref()).with_history(now, &history);
+    let before_tree = tree(old_world, old.as_ref()).with_history(now, &history);
     let after_tree =
         tree(World { snapshot: &after, model: &new_model }, new.as_ref()).in_place_of(&before_tree, now);
     let clock = Clock { before: before_tree, after: after_tree, now };

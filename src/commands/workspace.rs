@@ -8,7 +8,7 @@ use crate::cli::{DEFAULT_DIRECTORY, DEFAULT_SPEC, Global};
 use crate::commands::renderer::renderer;
 use crate::commands::schedules::sound;
 use crate::delivery::Model;
-use crate::delivery::{Input, Known};
+use crate::delivery::{Input, Known, World};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
@@ -143,7 +143,7 @@ impl Workspace {
     /// As [`model_of`](Workspace::model_of), of a state that is compared with an older one.
     pub fn model_after(
         &self,
-        older: &Model,
+        older: World<'_>,
         snapshot: &Snapshot,
         spec: Option<&Spec>,
         renderer: &dyn Renderer,

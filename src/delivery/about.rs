@@ -7,6 +7,21 @@ fn key(cluster: &str, remote: &str, namespace: &str, name: &str) -> String {
     [cluster, remote, namespace, name].join("\n")
 }
 
+/// What tells those of one cluster apart: the secrets of `kubeConfig` on the way, the namespace and the name.
+pub type Id<'c> = (&'c str, &'c str, &'c str);
+
+/// Returns an id that outlives its cluster.
+pub(super) fn owned((remote, namespace, name): Id<'_>) -> [String; 3] {
+    [remote, namespace, name].map(str::to_owned)
+}
+
+impl Reached {
+    /// Returns what tells it from the others of its cluster.
+    pub fn key(&self) -> Id<'_> {
+        (&self.remote, self.namespace(), self.name())
+    }
+}
+
 impl Delivery {
     /// Returns the key of what applies it.
     pub fn key(&self) -> String {

@@ -34,7 +34,7 @@ impl<'m> Applier<'m> {
     /// the name; without a Flux Kustomization it is the folder.
     pub fn key(&self) -> (&str, &str, &str) {
         match self.kustomization {
-            Some(one) => (&one.remote, one.namespace(), one.name()),
+            Some(one) => one.key(),
             None => ("", "", self.path.as_str()),
         }
     }
@@ -59,7 +59,7 @@ impl<'m> Applier<'m> {
         self.kustomization.map(|one| &one.artifact)
     }
 
-    /// Tells whether all builds on the way to it succeed.
+    /// Tells whether all builds on the way to it succeed, or an older state tells what those that fail have left of it.
     pub fn is_certain(&self) -> bool {
         self.kustomization.is_none_or(|one| one.is_certain)
     }
@@ -179,7 +179,7 @@ pub fn appliers(model: &Model) -> Vec<Applier<'_>> {
         let mut seen = BTreeSet::new();
         for one in &cluster.kustomizations {
             let Some(path) = &one.path else { continue };
-            if seen.insert((&one.remote, one.namespace(), one.name())) {
+            if seen.insert(one.key()) {
                 found.push(of(path, Some(one)));
             }
         }

@@ -43,7 +43,7 @@ impl Reader<'_> {
             let of_own: Vec<Reach> = own.iter().map(|(_, root)| reach(root)).collect();
             let is_brought = |index: usize| {
                 let (position, root) = &own[index];
-                let is_written = is_written(&own[index], self.flux);
+                let is_written = is_bootstrapped(&own[index], self.flux);
                 // Whoever else builds its folder, a cluster was made of it; what lies in the folder of a root is a part of that.
                 let may_bring = |other: &Root| {
                     let is_around =
@@ -121,7 +121,7 @@ impl Reader<'_> {
         if urls.iter().flatten().collect::<BTreeSet<_>>().len() < 2 {
             return;
         }
-        let is_written = |root: &(usize, Root)| is_written(root, self.flux);
+        let is_written = |root: &(usize, Root)| is_bootstrapped(root, self.flux);
         let is_named = |(_, root): &(usize, Root)| {
             let source = root.source.as_ref().map(|(id, _)| id);
             source.is_some_and(|id| self.named.as_ref().is_some_and(|named| named.is(id)))
@@ -181,7 +181,7 @@ impl Reader<'_> {
 }
 
 /// Tells whether a root stands where `flux bootstrap` writes it in the folder of a cluster (flux2, `pkg/manifestgen/sync`).
-fn is_written((position, root): &(usize, Root), flux: &[FluxKustomization]) -> bool {
+fn is_bootstrapped((position, root): &(usize, Root), flux: &[FluxKustomization]) -> bool {
     let one = &flux[*position];
     let file = root.folder.join(&format!("{}/gotk-sync.yaml", one.namespace));
     file.is_ok_and(|file| file == one.file)

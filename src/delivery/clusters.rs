@@ -9,18 +9,18 @@ use serde_json::Value;
 use crate::delivery::cluster::target_of;
 use crate::delivery::doubt::Doubt;
 use crate::delivery::fetched::{Artifact, Ignore};
+use crate::delivery::former::Former;
 use crate::delivery::naming::{self, home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
-use crate::delivery::standing::Standing;
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
 use crate::delivery::view::View;
-use crate::delivery::{Jitters, LeftOut, Model, Reason, Root};
+use crate::delivery::{Jitters, LeftOut, Reason, Root, World};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::{Unmapped, artifact_path};
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxApi, Graph, OtherRevision, Snapshot, duration};
+use crate::repo::{COMPONENTS, FluxApi, Graph, OtherRevision, Snapshot, duration};
 use crate::spec::{self, FluxSource, Placed, Spec, folder_of};
 
 /// Folders that a cluster is known to own, by cluster name.
@@ -44,7 +44,9 @@ pub struct Known {
     /// The names of objects from which another state of the repository takes values: what brings them is noted too.
     pub values: BTreeSet<String>,
     /// What an older state of the repository has brought to clusters.
-    pub standing: Standing,
+    pub former: Former,
+    /// The files that hold the controllers in an older state: `flux bootstrap` has written them.
+    pub components: BTreeSet<RepoPath>,
 }
 
 impl Known {
@@ -70,7 +72,8 @@ impl Known {
             pushed: pushed(spec),
             named: Some(source_of(spec)).filter(|id| id.kind == "GitRepository"),
             values: BTreeSet::new(),
-            standing: Standing::default(),
+            former: Former::default(),
+            components: BTreeSet::new(),
         }
     }
 
@@ -82,8 +85,10 @@ impl Known {
 
     /// Adds that this state comes after an older one: what fails in it leaves clusters what they have of that.
     #[must_use]
-    pub fn after(self, older: &Model) -> Known {
-        Known { standing: Standing::of(older), ..self }
+    pub fn after(self, older: World<'_>) -> Known {
+        let components = older.snapshot.entries().map(|(path, _)| path);
+        let components = components.filter(|path| path.name() == Some(COMPONENTS)).cloned().collect();
+        Known { former: Former::of(older.model), components, ..self }
     }
 
     /// Tells whether a folder is named after a cluster of the spec, or lies in one of its folders; `root` is the folder of
@@ -198,7 +203,8 @@ pub struct Reached {
     pub remote: String,
     /// Why its build fails; then what its files list is taken for what it applies.
     pub error: Option<String>,
-    /// Whether all builds on the way to it succeed; otherwise `value` is what its file says.
+    /// Whether all builds on the way to it succeed, or an older state tells what those that fail have left of it; otherwise
+    /// `value` is what its file says.
     pub is_certain: bool,
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use crate::delivery::about::owned;
 use crate::delivery::alike::told_apart;
 use crate::delivery::artifacts::Artifacts;
 use crate::delivery::counterpart::counterparts;
@@ -253,13 +254,9 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     let names = counterparts(before.model, after.model);
     // Of equals each is one, in their order.
     let mut olds: BTreeMap<(String, [String; 3]), VecDeque<Applier<'m>>> = BTreeMap::new();
-    let key = |applier: &Applier<'_>| {
-        let (remote, namespace, name) = applier.key();
-        [remote, namespace, name].map(str::to_owned)
-    };
     for applier in appliers(before.model) {
         let cluster = names.get(applier.cluster).copied().unwrap_or(applier.cluster);
-        olds.entry((cluster.to_owned(), key(&applier))).or_default().push_back(applier);
+        olds.entry((cluster.to_owned(), owned(applier.key()))).or_default().push_back(applier);
     }
     let pair = |cluster: String, before, after| Pair {
         cluster,
@@ -272,7 +269,8 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     };
     let mut pairs = Vec::new();
     for applier in appliers(after.model) {
-        let old = olds.get_mut(&(applier.cluster.to_owned(), key(&applier))).and_then(VecDeque::pop_front);
+        let old =
+            olds.get_mut(&(applier.cluster.to_owned(), owned(applier.key()))).and_then(VecDeque::pop_front);
         pairs.push(pair(applier.cluster.to_owned(), old, Some(applier)));
     }
     for ((cluster, _), olds) in olds {

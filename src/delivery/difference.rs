@@ -172,7 +172,7 @@ fn differences<'n>(pairs: &[Pair<'_>], sides: &'n [Sides], form: Form) -> Vec<Di
 
 /// Brings together what one Flux Kustomization of a cluster builds no more and another one begins to.
 ///
-/// By its name in the cluster, also as it is built: variables may make one name of two, and two of one.
+/// By its name in the cluster, whichever list is asked for: variables may make one name of two, and two of one.
 fn moved(pairs: &[Pair<'_>], found: &mut Vec<Difference<'_>>, form: Form) {
     let place = |pair: usize, is_after: bool| {
         let pair = &pairs[pair];

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use crate::delivery::about::Id;
 use crate::delivery::clusters::Bringer;
-use crate::delivery::stuck::{Id, Stuck, id};
+use crate::delivery::stuck::Stuck;
 use crate::delivery::withheld::DEEPEST;
 use crate::delivery::{Cluster, Model, Reached, Root};
 use crate::render::is_of_here;
@@ -144,9 +145,11 @@ impl Cluster {
             way.find_map(&by_first)
         };
         // Two files may fight over one name: the cluster has what either brings.
-        let sure: BTreeSet<Id<'_>> =
-            (0..all.len()).filter(|position| is_sure[*position]).map(|position| id(&all[position])).collect();
-        let open = (0..all.len()).filter(|position| !sure.contains(&id(&all[*position])));
+        let sure: BTreeSet<Id<'_>> = (0..all.len())
+            .filter(|position| is_sure[*position])
+            .map(|position| all[position].key())
+            .collect();
+        let open = (0..all.len()).filter(|position| !sure.contains(&all[*position].key()));
         open.filter_map(|position| Some((position, doubt(position)?))).collect()
     }
 }
@@ -315,8 +318,20 @@ resources:
     #[test]
     fn what_flux_bootstrap_is_yet_to_write_hides_no_other_failure() {
         let (root, apps) = (flux("flux-system", "./clusters/prod", ""), flux("apps", "./apps", ""));
-        let own = "resources: [gotk-components.yaml, gotk-sync.yaml]\npatches:\n- target: { kind: Deployment, name: (kustomize-controller|helm-controller) }\n  patch: '- { op: add, path: /spec/template/spec/containers/0/args/-, value: --concurrent=20 }'\n- patch: '{ apiVersion: v1, kind: ServiceAccount, metadata: { name: kustomize-controller, namespace: flux-system, labels: { a: b } } }'\n";
-        let told = |more: &str| {
+        const PATCHES: &str = "\
+resources: [gotk-components.yaml, gotk-sync.yaml]
+patches:
+- target: { kind: Deployment, name: (kustomize-controller|helm-controller) }
+  patch: '- { op: add, path: /spec/template/spec/containers/0/args/-, value: --concurrent=20 }'
+- target: { kind: Deployment, name: source-watcher }
+  patch: '- { op: replace, path: /spec/template/spec/containers/0/args/6, value: --storage-adv-addr=here }'
+- patch: '{ apiVersion: v1, kind: ServiceAccount, metadata: { name: kustomize-controller, namespace: flux-system, labels: { a: b } } }'
+- patch: '{ apiVersion: v1, kind: Service, metadata: { name: webhook-receiver, namespace: flux-system }, spec: { type: LoadBalancer } }'
+- patch: '{ apiVersion: v1, kind: ResourceQuota, metadata: { name: critical-pods-flux-system, namespace: flux-system }, $patch: delete }'
+- patch: '{ apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: { name: cluster-reconciler-flux-system }, $patch: delete }'
+- patch: '{ apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: { name: alerts.notification.toolkit.fluxcd.io, labels: { a: b } } }'
+";
+        let told = |own: &str, more: &str| {
             let list = format!("resources: [flux-system, apps.yaml{more}]\n");
             told(&[
                 ("clusters/prod/flux-system/gotk-sync.yaml", root.as_str()),
@@ -326,10 +341,19 @@ resources:
                 ("apps/s.yaml", SERVICE),
             ])
         };
-        assert_eq!(told(""), ["apps: there"]);
+        assert_eq!(told(PATCHES, ""), ["apps: there"]);
         let why = "perhaps not in the cluster: flux-system, which brings it, does not build";
-        assert_eq!(told(", missing.yaml"), [format!("apps: {why}")]);
-        assert_eq!(told(", sub/gotk-components.yaml"), ["apps: there"]);
+        assert_eq!(told(PATCHES, ", missing.yaml"), [format!("apps: {why}")]);
+        assert_eq!(told(PATCHES, ", sub/gotk-components.yaml"), ["apps: there"]);
+        // The real ones may have what nothing stands for.
+        let strange =
+            |patch: &str| format!("resources: [gotk-components.yaml, gotk-sync.yaml]\npatches: [{patch}]\n");
+        let object =
+            "{ patch: '{ apiVersion: v1, kind: Secret, metadata: { name: own, namespace: flux-system } }' }";
+        let field = "{ target: { kind: Deployment }, patch: '- { op: remove, path: /spec/own }' }";
+        for patch in [object, field] {
+            assert_eq!(told(&strange(patch), ""), ["apps: there"], "{patch}");
+        }
     }
 
     #[test]

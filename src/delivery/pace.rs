@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::delivery::stuck::{Id, id};
+use crate::delivery::about::Id;
 use crate::delivery::{Cluster, Reached};
 use crate::repo::duration;
 
@@ -123,14 +123,14 @@ impl Cluster {
         while let Some(next) = queue.pop_front() {
             let needed = self.dependencies(next).filter(|found| found.need == Need::Revision);
             for other in needed.filter_map(|found| found.other) {
-                if id(other) == id(one) {
-                    let back = |last: &&'c Reached| before.get(&id(last)).copied();
+                if other.key() == one.key() {
+                    let back = |last: &&'c Reached| before.get(&last.key()).copied();
                     let mut way: Vec<&Reached> = std::iter::successors(Some(next), back).collect();
                     way.pop();
                     way.reverse();
                     return Some(way);
                 }
-                if let Entry::Vacant(entry) = before.entry(id(other)) {
+                if let Entry::Vacant(entry) = before.entry(other.key()) {
                     entry.insert(next);
                     queue.push_back(other);
                 }
@@ -159,25 +159,25 @@ impl Cluster {
         let mut left = vec![one];
         let mut open: BTreeSet<Id<'_>> = BTreeSet::new();
         while let Some(next) = left.last().copied() {
-            let is_first = open.insert(id(next));
-            if known.contains_key(&id(next)) && is_first {
+            let is_first = open.insert(next.key());
+            if known.contains_key(&next.key()) && is_first {
                 left.pop();
                 continue;
             }
             let own = self.jitters().fetched_within(self.interval(&self.followed(&next.source())));
             if is_first {
                 // What is met again on the way is part of a circle, which ends here.
-                known.insert(id(next), Some(own));
+                known.insert(next.key(), Some(own));
                 let needed = self.dependencies(next).filter(|found| found.need == Need::Revision);
                 let others = needed.filter(|found| found.lacks().is_none()).filter_map(|found| found.other);
-                left.extend(others.filter(|other| !known.contains_key(&id(other)) && !is_held(other)));
+                left.extend(others.filter(|other| !known.contains_key(&other.key()) && !is_held(other)));
                 continue;
             }
             left.pop();
             let pace = self.pace_after(next, own, is_held, known);
-            known.insert(id(next), pace);
+            known.insert(next.key(), pace);
         }
-        known.get(&id(one)).copied().flatten()
+        known.get(&one.key()).copied().flatten()
     }
 
     /// Returns how long a Flux Kustomization with this `spec` takes at most to apply what has come to it: while it waits for
@@ -208,7 +208,7 @@ impl Cluster {
             let other = found.other.filter(|_| found.lacks().is_none())?;
             let applied = match found.need {
                 Need::Revision if is_held(other) => return None,
-                Need::Revision => known.get(&id(other)).copied().flatten()?,
+                Need::Revision => known.get(&other.key()).copied().flatten()?,
                 // It may just apply a commit, of whichever repository.
                 Need::Ready | Need::Expression => own,
             };

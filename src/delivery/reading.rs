@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::delivery::clusters::{Cluster, Clusters, Fetched, Known, Reached};
 use crate::delivery::fetched::{Artifact, Ignore};
+use crate::delivery::former::Former;
 use crate::delivery::naming;
 use crate::delivery::propose::{is_kept, propose};
 use crate::delivery::root::{Reason, Root};
 use crate::delivery::source::SourceId;
-use crate::delivery::standing::Standing;
 use crate::delivery::variables;
 use crate::delivery::view::View;
 use crate::delivery::walk::Walk;
@@ -47,7 +47,8 @@ impl Clusters {
             sources: top.with_held_sources(written_sources(snapshot)),
             pushed: known.pushed.clone(),
             named: known.named.clone(),
-            standing: &known.standing,
+            former: &known.former,
+            components: &known.components,
             snapshot,
             scope,
             views: BTreeMap::new(),
@@ -135,7 +136,9 @@ pub(super) struct Reader<'a> {
     /// The GitRepository that the spec names.
     pub named: Option<SourceId>,
     /// What clusters have of an older state.
-    pub standing: &'a Standing,
+    pub former: &'a Former,
+    /// The files with controllers that the older state had.
+    pub components: &'a BTreeSet<RepoPath>,
     pub snapshot: &'a Snapshot,
     /// The folder of the spec.
     scope: &'a RepoPath,

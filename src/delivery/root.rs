@@ -209,7 +209,9 @@ pub(super) fn applying_themselves(
     let folders: BTreeSet<&RepoPath> = asked.iter().map(|(.., own)| own).collect();
     let requests: Vec<Request> =
         folders.iter().map(|own| Request::delivered((*own).clone()).with_origins()).collect();
-    let render = |requests: &[Request]| renderer.render(&bootstrapped(snapshot, graph, snapshot), requests);
+    let render = |requests: &[Request]| {
+        renderer.render(&bootstrapped(snapshot, graph, snapshot, &BTreeSet::new()), requests)
+    };
     let results = if requests.is_empty() { Vec::new() } else { render(&requests) };
     let results: BTreeMap<&RepoPath, _> = folders.into_iter().zip(results).collect();
     for (position, one, own) in &asked {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::delivery::about::Id;
 use crate::delivery::{Cluster, Need, Reached, SourceId};
 
 /// Why a Flux Kustomization applies no commit at all.
@@ -70,7 +71,7 @@ impl Cluster {
     /// Returns the position of one of its Flux Kustomizations.
     pub(super) fn position(&self, one: &Reached) -> Option<usize> {
         let mut named = self.by_name.get(one.name()).into_iter().flatten().copied();
-        named.find(|position| id(&self.kustomizations[*position]) == id(one))
+        named.find(|position| self.kustomizations[*position].key() == one.key())
     }
 
     /// Finds out which apply no commit, all at once and without recursion: chains may be as long as there are Flux
@@ -79,9 +80,9 @@ impl Cluster {
         let all = &self.kustomizations;
         let mut positions: BTreeMap<Id<'_>, usize> = BTreeMap::new();
         for (position, one) in all.iter().enumerate() {
-            positions.entry(id(one)).or_insert(position);
+            positions.entry(one.key()).or_insert(position);
         }
-        let needed = |one| self.needed(one).map(|(_, other)| positions[&id(other)]).collect::<Vec<_>>();
+        let needed = |one| self.needed(one).map(|(_, other)| positions[&other.key()]).collect::<Vec<_>>();
         let needed: Vec<Vec<usize>> = all.iter().map(needed).collect();
         let mut needing: Vec<Vec<usize>> = vec![Vec::new(); all.len()];
         for (position, needed) in needed.iter().enumerate() {
@@ -103,7 +104,7 @@ impl Cluster {
             // What does not build says so itself.
             let is_behind = is_stuck[position] && !all[position].fails();
             let mut of = self.needed(&all[position]).filter(|_| is_behind);
-            let (name, _) = of.find(|(_, other)| is_stuck[positions[&id(other)]])?;
+            let (name, _) = of.find(|(_, other)| is_stuck[positions[&other.key()]])?;
             let is_among = reaches[position] && reached[position];
             let stall = if is_among { Stall::Among } else { Stall::Behind };
             Some((position, stall(name.to_owned())))
@@ -159,13 +160,6 @@ fn remaining(needed: &[Vec<usize>], needing: &[Vec<usize>], may_go: impl Fn(usiz
         }
     }
     is_left
-}
-
-/// What tells those of one cluster apart: the secrets of `kubeConfig` on the way, the namespace and the name.
-pub(super) type Id<'c> = (&'c str, &'c str, &'c str);
-
-pub(super) fn id(one: &Reached) -> Id<'_> {
-    (&one.remote, one.namespace(), one.name())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::delivery::bootstrap::bootstrapped;
+use crate::delivery::bootstrap::{bootstrapped, unjudged};
 use crate::delivery::jitter::is_controller;
 use crate::delivery::source::SourceId;
 use crate::delivery::variables::is_wanted;
@@ -118,9 +118,17 @@ impl View {
         View { snapshot, graph, files, folders, around, generating, names, unreadable, bootstrapped }
     }
 
-    /// Returns its files with what `flux bootstrap` is yet to write into the repository.
-    pub(super) fn bootstrapped(&self, repository: &Snapshot) -> &Snapshot {
-        self.bootstrapped.get_or_init(|| bootstrapped(&self.snapshot, &self.graph, repository))
+    /// Returns its files with what `flux bootstrap` is yet to write into the repository; `written` is what it has written
+    /// before.
+    pub(super) fn bootstrapped(&self, repository: &Snapshot, written: &BTreeSet<RepoPath>) -> &Snapshot {
+        self.bootstrapped.get_or_init(|| bootstrapped(&self.snapshot, &self.graph, repository, written))
+    }
+
+    /// Returns why the build of a folder of its bootstrapped `files` fails: Flux may well make one of which a patch does not fit what
+    /// stands for the controllers.
+    pub(super) fn unjudged(&self, folder: &RepoPath, files: &Snapshot, message: String) -> String {
+        let is_new = |path: &RepoPath| self.snapshot.entry(path).is_none() && files.entry(path).is_some();
+        unjudged(&self.graph, &self.graph.real(folder), is_new, message)
     }
 
     /// Tells whether the build of a folder by a Flux Kustomization with this `spec` may bring an object of interest.

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::delivery::cluster::target_of;
 use crate::delivery::clusters::{Bringer, Cluster, Generated, Reached};
 use crate::delivery::fetched::Artifact;
+use crate::delivery::former::Left;
 use crate::delivery::generator::{self, Fault};
 use crate::delivery::reading::Reader;
 use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{EXTERNAL, SourceId};
-use crate::delivery::standing::Applied;
 use crate::delivery::variables::{Bringing, Variables};
 use crate::delivery::view::{Built, View};
 use crate::limit::{KUSTOMIZATIONS, KUSTOMIZATIONS_DEPTH};
@@ -196,13 +196,14 @@ impl<'r, 'a> Walk<'r, 'a> {
         for (artifact, requests) in wanted {
             let view = self.view(artifact.as_ref());
             let (indexes, requests): (Vec<usize>, Vec<Request>) = requests.into_iter().unzip();
-            let files = view.bootstrapped(self.reader.snapshot);
+            let files = view.bootstrapped(self.reader.snapshot, self.reader.components);
             let results = self.reader.renderer.render(files, &requests);
             for (index, result) in indexes.into_iter().zip(results) {
                 answers[index] = match result {
                     Ok(objects) => (objects.into_iter().map(Built::from).collect(), None),
                     Err(error) => {
-                        (view.written(&steps[index].folder, &steps[index].spec), Some(error.message))
+                        let Step { folder, spec, .. } = &steps[index];
+                        (view.written(folder, spec), Some(view.unjudged(folder, files, error.message)))
                     }
                 };
             }
@@ -258,8 +259,8 @@ impl<'r, 'a> Walk<'r, 'a> {
     }
 
     /// Returns what one that applies nothing any more has applied before.
-    pub(super) fn left_by(&self, one: &Reached) -> Option<&Applied> {
-        self.reader.standing.left_by(&self.cluster.roots.get(one.root)?.folder, one)
+    pub(super) fn left_by(&self, one: &Reached) -> Option<&Left> {
+        self.reader.former.left_by(&self.cluster.roots.get(one.root)?.folder, one)
     }
 
     /// Takes in the sources of a level: one may come with what reads it.
@@ -330,11 +331,10 @@ impl<'r, 'a> Walk<'r, 'a> {
         let by = bringer.kustomization();
         let above = by.map(|by| &self.cluster.kustomizations[by]);
         let applied_by = above.map(|above| (above.namespace().to_owned(), above.name().to_owned()));
-        let failing = above.filter(|above| above.fails());
-        let standing = failing.and_then(|above| self.left_by(above)?.kustomization(&id)).cloned();
-        let is_brought = |above: &Reached| above.error.is_none() || standing.is_some();
+        let left = above.and_then(|above| self.left_by(above)?.kustomization(&id)).cloned();
+        let is_brought = |above: &Reached| above.error.is_none() || left.is_some();
         let is_certain = above.is_none_or(|above| above.is_certain && is_brought(above));
-        let one = Built { value: standing.unwrap_or(one.value), ..one };
+        let one = Built { value: left.unwrap_or(one.value), ..one };
         let written = one.file.as_ref().and_then(|file| self.reader.written(file, &id.namespace, &id.name));
         // The root of the cluster to which it is applied is read by itself.
         if !remote.is_empty() && written.is_some_and(|position| self.roots.contains(&position)) {

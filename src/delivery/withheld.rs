@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use crate::delivery::about::owned;
 use crate::delivery::comparison::{Pair, World};
 use crate::delivery::{Applier, Cluster, Model, Reached};
 use crate::render::RenderError;
@@ -62,45 +63,37 @@ pub fn foreign(one: &Reached) -> Option<(Cause, String)> {
 /// build is not gone, nor is whatever begins to read another source, nor a cluster whose root the spec still names.
 pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'_>) {
     let (old_failing, new_failing) = (Failing::of(pairs, false), Failing::of(pairs, true));
+    let either = |old: &Applier<'_>, new: &Applier<'_>, why: &dyn Fn(&Applier<'_>, &Model, Tense) -> Why| {
+        let is_after = why(new, after.model, IS).map(|reason| (true, reason));
+        is_after.or_else(|| Some((false, why(old, before.model, WAS)?)))
+    };
     for pair in pairs {
         let reason = match (&pair.before, &pair.after) {
-            (Some(old), None) => missing(old, before.model, after.model, &pair.cluster, &new_failing),
-            (None, Some(new)) => missing(new, after.model, before.model, &pair.cluster, &old_failing),
-            (Some(old), Some(new)) if old.request() != new.request() => {
-                uncertain(new, after.model).or_else(|| uncertain(old, before.model))
+            (Some(old), None) => {
+                let reason = missing(old, before.model, after.model, &pair.cluster, &new_failing, IS);
+                reason.map(|reason| (true, reason))
             }
+            (None, Some(new)) => {
+                let reason = missing(new, after.model, before.model, &pair.cluster, &old_failing, WAS);
+                reason.map(|reason| (false, reason))
+            }
+            (Some(old), Some(new)) if old.request() != new.request() => either(old, new, &uncertain),
             (Some(old), Some(new)) if old.spec()["postBuild"] != new.spec()["postBuild"] => {
                 // What fails only here is read by its files on both sides.
                 let is_one_sided = old.is_certain() != new.is_certain();
-                let why = |one: &Applier<'_>, model| match is_one_sided {
-                    true => uncertain(one, model),
-                    false => unbrought(one, model, does_not_build),
-                };
-                why(new, after.model).or_else(|| why(old, before.model))
+                either(old, new, if is_one_sided { &uncertain } else { &unbrought })
             }
             _ => None,
-        };
-        let is_after = match (&pair.before, &pair.after) {
-            (Some(_), Some(new)) => new.kustomization.is_some_and(|one| !one.is_certain),
-            (_, after) => after.is_none(),
         };
         let gone = |(is_after, world)| Some((is_after, lost(world, pair)?));
         let gone = [(true, after), (false, before)].into_iter().find_map(gone);
         // What only the files of a parent that fails tell is not known to have been brought, or to be.
         let unbrought = || match (&pair.before, &pair.after) {
-            (Some(old), None) => {
-                let says = |parent: &str, one: &Reached| {
-                    let name = one.name();
-                    format!(
-                        "Flux Kustomization {parent} did not build. Git does not show whether {name} was applied"
-                    )
-                };
-                Some((false, unbrought(old, before.model, says)?))
-            }
-            (None, Some(new)) => Some((true, unbrought(new, after.model, does_not_build)?)),
+            (Some(old), None) => Some((false, unbrought(old, before.model, WAS)?)),
+            (None, Some(new)) => Some((true, unbrought(new, after.model, IS)?)),
             _ => None,
         };
-        let reason = gone.or_else(|| Some((is_after, reason?))).or_else(unbrought);
+        let reason = gone.or(reason).or_else(unbrought);
         let Some((is_after, (cause, message))) = reason else { continue };
         let side = if is_after { &mut pair.new } else { &mut pair.old };
         if side.is_ok() {
@@ -110,20 +103,45 @@ pub(super) fn withhold(pairs: &mut [Pair<'_>], before: World<'_>, after: World<'
     }
 }
 
+/// Why nothing is said of a side, if so.
+type Why = Option<(Cause, String)>;
+
+/// The words for what does not build on one side.
+#[derive(Clone, Copy)]
+struct Tense {
+    fails: &'static str,
+    /// Around the name of what nothing is said of.
+    unknown: [&'static str; 2],
+}
+
+/// Those of the side after.
+const IS: Tense = Tense { fails: "does not build", unknown: ["the future of ", ""] };
+
+/// Those of the side before.
+const WAS: Tense = Tense { fails: "did not build", unknown: ["whether ", " was applied"] };
+
+impl Tense {
+    fn says(self, above: &str, one: &Reached) -> (Cause, String) {
+        let Tense { fails, unknown: [begin, end] } = self;
+        let name = one.name();
+        (Cause::Parent, format!("{above} {fails}. Git does not show {begin}{name}{end}"))
+    }
+
+    fn says_of(self, parent: &str, one: &Reached) -> (Cause, String) {
+        self.says(&format!("Flux Kustomization {parent}"), one)
+    }
+}
+
 /// Returns why a Flux Kustomization is only known by its file, if so.
-fn uncertain(applier: &Applier<'_>, model: &Model) -> Option<(Cause, String)> {
+fn uncertain(applier: &Applier<'_>, model: &Model, tense: Tense) -> Why {
     let (parent, one) = failing_parent(applier, model)?;
-    Some((Cause::Parent, does_not_build(parent.name(), one)))
+    Some(tense.says_of(parent.name(), one))
 }
 
 /// As [`uncertain`], but not for what fails only here: Flux may well build it.
-fn unbrought(
-    applier: &Applier<'_>,
-    model: &Model,
-    says: impl Fn(&str, &Reached) -> String,
-) -> Option<(Cause, String)> {
+fn unbrought(applier: &Applier<'_>, model: &Model, tense: Tense) -> Why {
     let (parent, one) = failing_parent(applier, model)?;
-    parent.fails().then(|| (Cause::Parent, says(parent.name(), one)))
+    parent.fails().then(|| tense.says_of(parent.name(), one))
 }
 
 /// Returns the nearest Flux Kustomization above one that does not build, with that one, where it is known by its file
@@ -157,13 +175,8 @@ impl Failing {
             let (applier, outcome) =
                 if is_after { (&pair.after, &pair.new) } else { (&pair.before, &pair.old) };
             let Some(applier) = applier.as_ref().filter(|_| outcome.is_err()) else { continue };
-            let (remote, namespace, name) = applier.key();
             match applier.kustomization {
-                Some(_) => {
-                    _ = failing
-                        .named
-                        .insert((pair.cluster.clone(), [remote, namespace, name].map(str::to_owned)))
-                }
+                Some(one) => _ = failing.named.insert((pair.cluster.clone(), owned(one.key()))),
                 None => _ = failing.roots.insert(pair.cluster.clone()),
             }
         }
@@ -171,13 +184,8 @@ impl Failing {
     }
 
     fn has(&self, cluster: &str, one: &Reached) -> bool {
-        let key = [&one.remote, one.namespace(), one.name()].map(str::to_owned);
-        one.error.is_some() || self.named.contains(&(cluster.to_owned(), key))
+        one.error.is_some() || self.named.contains(&(cluster.to_owned(), owned(one.key())))
     }
-}
-
-fn does_not_build(parent: &str, child: &Reached) -> String {
-    format!("Flux Kustomization {parent} does not build. Git does not show the future of {}", child.name())
 }
 
 /// Returns why a tree does not tell what becomes of a pair, where the spec names a root of its cluster that is no folder.
@@ -198,7 +206,8 @@ fn missing(
     other: &Model,
     cluster: &str,
     failing: &Failing,
-) -> Option<(Cause, String)> {
+    tense: Tense,
+) -> Why {
     let one = applier.kustomization?;
     let (own, other) = (find(own, applier.cluster)?, find(other, cluster)?);
     if let Some(same) = other.reached(&one.remote, (one.namespace(), one.name())) {
@@ -207,16 +216,13 @@ fn missing(
     let mut child = one;
     for _ in 0..DEEPEST {
         let Some((namespace, name)) = &child.applied_by else {
-            let reason = format!(
-                "the root of {cluster} does not build. Git does not show the future of {}",
-                one.name()
-            );
-            return failing.roots.contains(cluster).then_some((Cause::Parent, reason));
+            let is_failing = failing.roots.contains(cluster);
+            return is_failing.then(|| tense.says(&format!("the root of {cluster}"), one));
         };
         let id = (namespace.as_str(), name.as_str());
         match parent(other, &child.remote, id) {
             Some(there) if failing.has(cluster, there) => {
-                return Some((Cause::Parent, does_not_build(name, one)));
+                return Some(tense.says_of(name, one));
             }
             Some(there) => return foreign(there),
             None => child = parent(own, &child.remote, id)?,

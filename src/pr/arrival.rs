@@ -108,7 +108,7 @@ impl Tree<'_> {
         left: usize,
         known: &mut Known<'k>,
     ) -> Course {
-        let id = applier.kustomization.map(id);
+        let id = applier.kustomization.map(Reached::key);
         if let Some(course) = id.and_then(|id| known.get(&id)) {
             // What is met again on the way waits for itself.
             let itself = || Course::stuck(Landing::never("it depends on itself"));
@@ -157,7 +157,7 @@ impl Tree<'_> {
         if let Some(course) = self.coming(applier, merged, left, known) {
             arrival.wait(Before::parent(course));
         }
-        known.insert(id(one), None);
+        known.insert(one.key(), None);
         let resuming = self.resuming(applier.cluster, &source).map(|by| (by, "resumes"));
         let bringer = resuming.or_else(|| Some((self.beginning(applier, &source)?, "brings")));
         if let Some((bringer, does)) = bringer.filter(|_| left > 0) {
@@ -229,7 +229,7 @@ impl Tree<'_> {
         // A root brings itself.
         let is_own = parent.key() == applier.key();
         // What begins to depend on one that it brings has brought that by its older spec.
-        let is_waiting = parent.kustomization.is_some_and(|one| matches!(known.get(&id(one)), Some(None)));
+        let is_waiting = parent.kustomization.is_some_and(|one| matches!(known.get(&one.key()), Some(None)));
         let is_there = is_own || is_waiting && !self.is_new(&parent);
         (!is_there).then(|| self.course_from(&parent, merged, left, known))
     }
@@ -293,10 +293,6 @@ impl Tree<'_> {
         };
         self.through(applier, one, merged, &hold, &Passing { arrival, late, told: &told })
     }
-}
-
-fn id(one: &Reached) -> Id<'_> {
-    (&one.remote, one.namespace(), one.name())
 }
 
 pub(super) fn duration_of(spec: &Value, field: &str) -> Option<Duration> {

@@ -113,6 +113,11 @@ pub(crate) fn without_aliases(message: &str) -> Option<&'static str> {
     message.ends_with(ALIASED).then_some("write the values out in place of the aliases")
 }
 
+/// Returns the message of a build that fails for what is lacking here.
+pub(crate) fn of_here(lacking: &str) -> String {
+    format!("{NEEDS}{lacking}")
+}
+
 fn is_unjudged(message: &str) -> bool {
     message.starts_with(LATE) || message.starts_with(LARGE)
 }

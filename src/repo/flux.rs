@@ -68,7 +68,7 @@ pub struct FluxKustomization {
     pub effective: Arc<Value>,
     /// Its `spec.postBuild` with the values that Git tells of `substituteFrom`, which then has the rest of it.
     pub post_build: Value,
-    /// Whether `effective` comes out of builds that succeed; otherwise it is what is written.
+    /// Whether `effective` comes out of builds that succeed, here or in an older state; otherwise it is what is written.
     pub is_certain: bool,
     /// `metadata.name`, as its cluster gets it.
     pub name: String,

@@ -15,6 +15,9 @@ use crate::yaml::Node;
 /// (`konfig.RecognizedKustomizationFileNames`).
 pub const FILE_NAMES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
+/// The file in which `flux bootstrap` writes the controllers (flux2, `pkg/manifestgen/install`).
+pub const COMPONENTS: &str = "gotk-components.yaml";
+
 /// A kustomization file, parsed.
 #[derive(Clone, Debug)]
 pub struct Kustomization {
@@ -51,9 +54,9 @@ impl Reference {
         GENERATORS.contains(&self.field)
     }
 
-    /// Tells whether it names the controllers that `flux bootstrap` writes (flux2, `pkg/manifestgen/install`).
+    /// Tells whether it names the controllers that `flux bootstrap` writes.
     pub fn is_components(&self) -> bool {
-        self.text.rsplit('/').next() == Some("gotk-components.yaml")
+        self.text.rsplit('/').next() == Some(COMPONENTS)
     }
 
     /// Returns the path in this repository that it names.

@@ -39,7 +39,7 @@ pub use flux_api::FluxApi;
 pub use followed::{Followed, OtherRevision};
 pub use graph::{Graph, built, built_any, generated_children};
 pub use history::Relation;
-pub use kustomization::{Kustomization, Reference, Target};
+pub use kustomization::{COMPONENTS, Kustomization, Reference, Target};
 pub use read::{GitDirs, Reading, Repository};
 pub(crate) use read::{STATE, absent, is_executable, read_file};
 pub use remote::RemoteBase;

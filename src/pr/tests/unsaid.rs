@@ -113,10 +113,71 @@ fn below_a_parent_that_begins_to_fail_all_has_the_spec_and_the_values_of_before(
     let report = compared(&base, &with(&suspended, &[("more/vars.yaml", "north", "south")]));
     let changed: Vec<&str> = report.changes.iter().map(|line| line.id.name.as_str()).collect();
     assert_eq!(changed, ["more", "vars"]);
+    // So does the spec: what a suspended parent does not give them keeps none of their files from them.
+    let patch = "spec:\n  patches: [{ target: { kind: ConfigMap }, patch: '[{\"op\":\"add\",\"path\":\"/data/c\",\"value\":\"3\"}]' }]\n";
+    let edits = [("more/a.yaml", "spec:\n", patch), ("apps/a/a.yaml", "b: '1'", "b: '2'")];
+    let report = compared(&base, &with(&suspended, &edits));
+    assert_eq!(
+        lines(&report),
+        [
+            "Kustomization/more changed at-once",
+            "Kustomization/a changed unknown",
+            "ConfigMap/a changed at-once"
+        ]
+    );
+    let of_map = report.changes.iter().filter(|line| line.id.kind == "ConfigMap");
+    let fields: Vec<&str> = of_map.flat_map(|line| &line.fields).map(|field| field.path.as_str()).collect();
+    assert_eq!(fields, ["data.b"]);
     // What its patches have given them before nobody knows.
     let report = compared(&torn, &base);
     assert!(report.changes.iter().all(|line| line.id.name != "a"), "{:?}", lines(&report));
-    assert!(withheld(&report).iter().any(|one| one.starts_with("parent base a:")), "{:?}", withheld(&report));
+    let expected = [
+        "build base more: open more/lacking.yaml: no such file or directory",
+        "parent base a: Flux Kustomization more did not build. Git does not show whether a was applied",
+        "path base deep: only the cluster knows the path of Flux Kustomization deep",
+    ];
+    assert_eq!(withheld(&report), expected);
+}
+
+/// A root that suspends itself does so by applying the commit.
+#[test]
+fn what_a_root_brings_that_suspends_itself_has_the_spec_of_the_commit() {
+    let edits = [
+        ("clusters/one/flux-system/gotk-sync.yaml", "  prune: true\n", "  prune: true\n  suspend: true\n"),
+        ("clusters/one/apps.yaml", "./apps/apps-rt", "./apps/other"),
+        ("apps/other/o.yaml", "", &map("other", "")),
+    ];
+    let report = compared(&files(), &with(&files(), &edits));
+    let names: Vec<&str> = report.changes.iter().map(|line| line.id.name.as_str()).collect();
+    assert!(names.contains(&"other") && names.contains(&"settings"), "{names:?}");
+}
+
+/// `flux bootstrap` writes the file into a repository that has never had it.
+#[test]
+fn controllers_that_a_commit_takes_away_are_not_yet_to_come() {
+    const LISTS: [(&str, &str, &str); 2] = [
+        (
+            "clusters/one/flux-system/kustomization.yaml",
+            "",
+            "resources: [gotk-components.yaml, gotk-sync.yaml]\n",
+        ),
+        ("clusters/one/kustomization.yaml", "", "resources: [flux-system, apps.yaml]\n"),
+    ];
+    const FILE: &str = "clusters/one/flux-system/gotk-components.yaml";
+    let base = with(&with(&files(), &LISTS), &[(FILE, "", "# none\n")]);
+    let mut head = with(
+        &base,
+        &[
+            ("clusters/one/apps.yaml", "./apps/apps-rt", "./apps/other"),
+            ("apps/other/o.yaml", "", &map("other", "")),
+            ("apps/apps-rt/settings.yaml", "a: '1'", "a: '2'"),
+        ],
+    );
+    assert!(lines(&compared(&base, &head)).iter().any(|line| line.starts_with("ConfigMap/other")));
+    head.remove(FILE);
+    let report = compared(&base, &head);
+    assert_eq!(lines(&report), ["ConfigMap/settings changed at-once"], "{:?}", withheld(&report));
+    assert!(withheld(&report)[0].starts_with("build head flux-system:"), "{:?}", withheld(&report));
 }
 
 #[test]

@@ -58,6 +58,15 @@ fn a_value_that_two_bring_alike_is_known() {
     let mut changed: Vec<&str> = report.changes.iter().map(|line| line.id.name.as_str()).collect();
     changed.sort_unstable();
     assert_eq!(changed, ["settings", "vars", "vars", "web"]);
+    // What fails leaves what the other brings too.
+    let broken = with(&base, &[("again/kustomization.yaml", "]", ", lacking.yaml]")]);
+    let report = compared_at(NOW, &base, &broken);
+    assert!(report.changes.is_empty(), "{:?}", report.changes);
+    let suspended =
+        with(&base, &[("clusters/one/again.yaml", "  prune: true\n", "  prune: true\n  suspend: true\n")]);
+    let report = compared_at(NOW, &base, &suspended);
+    let changed: Vec<&str> = report.changes.iter().map(|line| line.id.name.as_str()).collect();
+    assert_eq!(changed, ["again"]);
     // What they say otherwise is known to the cluster alone.
     let own = base[VARS].clone();
     let other = with(&base, &[("again/kustomization.yaml", "../vars/", ""), ("again/vars.yaml", "", &own)]);
