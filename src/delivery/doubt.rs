@@ -293,7 +293,7 @@ resources:
                 ("more/apps.yaml", &apps),
             ];
             let folder = |text: &str| RepoPath::parse(text).unwrap();
-            let roots = vec![folder("clusters/prod"), folder("more")];
+            let roots = [folder("clusters/prod"), folder("more")];
             let roots = |count: usize| [("prod".to_owned(), roots[..count].to_vec())].into();
             [1, 2].map(|count| {
                 let model = read(&Known { roots: roots(count), ..Known::default() }, &files);
