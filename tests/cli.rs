@@ -590,7 +590,8 @@ fn init_says_which_windows_are_not_used() {
     let run = scratch.expect(1, &[&["init", "--now", "2026-11-23T12:00:00Z"], &window[..]].concat());
     insta::assert_snapshot!(run.stderr, @"
     note: the folders of plant-north, plant-south are a guess: nothing in Git names their roots
-     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
+     = help: where that is wrong, correct that cluster in windows.yaml
+             or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
 
     warning: --open and --close are not used: the gate in infra/maintenance keeps its window
      = help: to change it: `gitops-windows windows set reconciliation-window --open '0 22 * * SAT' --close '0 4 * * SUN'`

@@ -13,6 +13,7 @@ use crate::commands::contexts::{contexts, named};
 use crate::commands::split::NEXT;
 use crate::commands::sync::when_open;
 use crate::commands::workspace::Loaded;
+use crate::delivery::{EntryPoint, Input};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::live::{Cluster, Kubectl, LiveKustomization};
@@ -80,7 +81,7 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     if plan.changes.is_empty() && plan.report.standings().is_empty() && plan.report.entries().is_empty() {
         output.say("No entry point is split, so there is nothing to hand over.");
     } else if is_done(&plan) {
-        output.say("All of them are split and handed over: nothing is left to do.");
+        output.say(&all_handed_over(&loaded.input(), arguments, &plan));
     } else if exit == Exit::Clean && !plan.changes.is_empty() {
         let stages = || plan.report.standings().iter().map(|one| &one.stage);
         let goes_on = |stage: &Stage| matches!(stage, Stage::Unprepared | Stage::Restructured);
@@ -100,6 +101,24 @@ fn is_done(plan: &Plan) -> bool {
         && plan.commands.is_empty()
         && plan.report.entries().is_empty()
         && plan.report.standings().iter().all(is_finished)
+}
+
+/// Says that what was split is handed over, and what tells of the rest.
+fn all_handed_over(input: &Input<'_>, arguments: &Migrate, plan: &Plan) -> String {
+    let clusters = &arguments.clusters;
+    let of = match &clusters[..] {
+        [] => String::new(),
+        [one] => format!(" of cluster {one}"),
+        several => format!(" of clusters {}", several.join(", ")),
+    };
+    let sides = input.sides();
+    let is_meant = |entry: &&EntryPoint| {
+        clusters.is_empty() || entry.clusters().any(|own| clusters.iter().any(|one| one == own))
+    };
+    let is_split = |entry: &EntryPoint| plan.report.standings().iter().any(|one| one.entry == entry.path);
+    let others = input.wholes(&sides).filter(is_meant).any(|entry| !is_split(entry));
+    let others = if others { " `gitops-windows split --all --dry-run` tells of the others." } else { "" };
+    format!("Every split entry point{of} is handed over.{others}")
 }
 
 /// Asks each cluster whose next step depends on it.

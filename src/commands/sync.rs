@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan::command::{SyncOptions, sync};
 use crate::plan::gate::Late;
-use crate::plan::{Plan, Written, unreleased};
+use crate::plan::{Plan, Purpose, unreleased};
 use crate::schedule::moment;
 use crate::spec::exceptions::{clean, extend, look};
 use crate::spec::{EVERY, Parsed, Spec};
@@ -145,7 +145,8 @@ pub fn plan_of(
     let mut plan = sync(&loaded.input(), &templates, options)?;
     let when = when_open(&loaded.spec, &loaded.model, &plan.while_open, clock::now(global)?)?;
     plan.remarks.extend(when);
-    plan.remarks.extend(unreleased(&loaded.input(), &plan.while_open, Written::WhileOpen));
+    let concerned = plan.while_open.iter().flat_map(|cluster| loaded.model.flux_of_cluster(cluster));
+    plan.remarks.extend(unreleased(&loaded.input(), concerned, Purpose::WhileOpen));
     loaded.warn_of_broken(&mut plan);
     Ok(plan)
 }

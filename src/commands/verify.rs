@@ -81,12 +81,11 @@ fn text(checks: &[Check], all: bool) -> String {
         let fine: Vec<&Check> = checks.iter().filter(|check| !is_told(check)).collect();
         text.extend(folded(&fine));
     }
-    let mut all = checks.iter().flat_map(|check| &check.differences);
-    if all.any(|(_, difference)| matches!(difference, Difference::WrongSide(..))) {
+    let mut differences = checks.iter().flat_map(|check| &check.differences);
+    if differences.clone().any(|(_, one)| matches!(one, Difference::WrongSide(..))) {
         text.push_str("`gitops-windows sync` moves objects to the sides of their types, or says why not.\n");
     }
-    let mut all = checks.iter().flat_map(|check| &check.differences);
-    if all.any(|(_, one)| matches!(one, Difference::Unknown(_, message) if is_remote(message))) {
+    if differences.any(|(_, one)| matches!(one, Difference::Unknown(_, message) if is_remote(message))) {
         text.push_str("`gitops-windows fetch-bases` copies such bases into the repository.\n");
     }
     text.extend(success);

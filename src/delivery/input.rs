@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Artifact, Comparison, EntryPoint, Model, Pair, Role, Sides, World, side};
+use crate::delivery::{Artifact, Comparison, EntryPoint, Model, Pair, Role, Sides, World, parent, side};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -133,8 +133,17 @@ impl<'a> Input<'a> {
     /// only applies others lands at once.
     pub fn takes_window(&self, one: &FluxKustomization) -> bool {
         let is_of_apps =
-            |path: &RepoPath| self.model.entry(path).is_none_or(|entry| entry.role == Role::Apps);
-        one.path.as_ref().is_some_and(is_of_apps)
+            |entry: &EntryPoint| entry.role == Role::Apps && !self.is_parent(entry, &one.cluster);
+        one.path.as_ref().is_some_and(|path| self.model.entry(path).is_none_or(is_of_apps))
+    }
+
+    /// Tells whether what a cluster builds of an entry point only applies others. One that does not build is none.
+    fn is_parent(&self, entry: &EntryPoint, cluster: &str) -> bool {
+        let typed = match self.adds_objects(entry, cluster) {
+            true => self.typed_as_applied(entry, cluster).ok().flatten(),
+            false => self.typed_entry(self.snapshot, entry).ok(),
+        };
+        typed.is_some_and(|typed| parent::reason(self.model, &typed.objects).is_some())
     }
 
     /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::delivery::clusters::Fetched;
-use crate::delivery::{Artifact, Cluster, EntryPoint, LeftOut, Model, Reached};
+use crate::delivery::{Artifact, Cluster, EntryPoint, LeftOut, Model, Reached, SourceId};
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
@@ -53,6 +53,21 @@ impl Model {
         };
         // The spec may say of another cluster than that which reads it that it owns the folder.
         self.delivered.named(&one.read_in).and_then(in_cluster)
+    }
+
+    /// Returns the sources by which commits reach a Flux Kustomization in a file, with the cluster that reads them: that of its
+    /// folder, and those of what brings it.
+    pub fn sources_of<'m>(
+        &'m self,
+        one: &FluxKustomization,
+    ) -> impl Iterator<Item = (&'m Cluster, SourceId)> + use<'m> {
+        let own = self.delivered.named(&one.read_in).zip(self.reached(one));
+        own.into_iter().flat_map(|(cluster, one)| {
+            let bringers = one.bringers.iter().filter_map(|by| by.kustomization());
+            let all = bringers.map(|position| &cluster.kustomizations[position]).chain([one]);
+            let all = all.filter(|one| one.path.is_some());
+            all.map(move |one| (cluster, cluster.followed(&one.source())))
+        })
     }
 
     /// As [`Cluster::brings_itself`], of one in a file.

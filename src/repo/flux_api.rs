@@ -42,6 +42,9 @@ enum Known {
 }
 
 impl FluxApi {
+    /// The version of Flux that first serves v1 of the API, as a remedy says it (flux2, release v2.0.0).
+    pub const WITH_V1: &str = "2.0 or later";
+
     /// Returns the APIs that files of a tree declare, each with its file.
     pub fn declared(snapshot: &Snapshot) -> Vec<(RepoPath, FluxApi)> {
         let mut found = Vec::new();

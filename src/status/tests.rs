@@ -520,6 +520,31 @@ fn several_clusters_stand_in_one_table() {
 }
 
 #[test]
+fn where_no_cluster_answers_the_remedy_fits_their_number() {
+    let mut answer = Scene::new(PAIR).answer();
+    answer.clusters[0].unread = Some("the cluster can't be reached".to_owned());
+    assert!(told(&answer, false).contains("status --context NAME`"), "{}", told(&answer, false));
+    answer.clusters.push(Cluster { name: "two".to_owned(), ..answer.clusters[0].clone() });
+    insta::assert_snapshot!(told(&answer, false), @r"
+    none of 2 clusters gives an answer, so nothing is known.
+
+      CLUSTER  TYPE  BY THE SPEC                        IN TRUTH  COMMIT      WAITS
+    ! one      -     no answer
+    ! one      rw    closed until Sat 2026-11-28 22:00  closed    aaaaaaaaaa  1 object
+    ! two      -     no answer
+    ! two      rw    closed until Sat 2026-11-28 22:00  closed    aaaaaaaaaa  1 object
+
+    one (context kind-one)
+      ! no answer: the cluster can't be reached
+
+    two (context kind-one)
+      ! no answer: the cluster can't be reached
+          → name their contexts: `gitops-windows status --context CLUSTER=NAME`; `kubectl config get-contexts` lists them
+          → or go by Git: `gitops-windows when` asks no cluster
+    ");
+}
+
+#[test]
 fn an_answer_for_programs_fits_its_schema() {
     let mut scene = Scene::new(FOLLOW);
     scene.rw()["status"]["conditions"] =

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::diagnostic::{clean, is_command};
+use crate::diagnostic::{clean, is_command, numbered};
 use crate::mechanism::{self, State};
 use crate::schedule::minute;
 use crate::status::judge::SHORT;
@@ -27,11 +27,14 @@ pub struct Look<'a> {
 /// How far facts are moved in, and what they say about themselves below.
 const FACT: usize = 12;
 
-/// What to do where no cluster gives an answer.
+/// What to do where the one cluster that is asked gives no answer, and where none of several does.
 const UNREAD: [&str; 2] = [
-    "      → name its context: `gitops-windows status --context NAME`; `kubectl config get-contexts` lists them",
-    "      → or go by Git: `gitops-windows when` asks no cluster",
+    "name its context: `gitops-windows status --context NAME`; `kubectl config get-contexts` lists them",
+    "name their contexts: `gitops-windows status --context CLUSTER=NAME`; `kubectl config get-contexts` lists them",
 ];
+
+/// What answers without any cluster.
+const BY_GIT: &str = "or go by Git: `gitops-windows when` asks no cluster";
 
 /// A line, and whether it is about something that is not as it should be.
 struct Line {
@@ -58,7 +61,8 @@ pub fn text(answer: &Answer, look: Look<'_>) -> String {
         found.extend(section(cluster, &look).iter().map(|line| say(line, &look)));
     }
     if answer.is_unread() && !answer.clusters.is_empty() {
-        found.extend(UNREAD.map(|step| say(&Line { is_whole: true, ..line(step, 6) }, &look)));
+        let name = UNREAD[usize::from(answer.clusters.len() > 1)];
+        found.extend(remedy(&[name, BY_GIT]).iter().map(|line| say(line, &look)));
     }
     found
 }
@@ -236,11 +240,19 @@ fn section(cluster: &Cluster, look: &Look<'_>) -> Vec<Line> {
 fn problem(problem: &Problem) -> Vec<Line> {
     let mut lines = vec![wrong(format!("  ! {}", problem.message), 4)];
     lines.extend(problem.reasons.iter().map(|reason| line(format!("      {reason}"), 6)));
-    for (number, step) in problem.steps.iter().enumerate() {
-        let mark = if problem.steps.len() == 1 { "→".to_owned() } else { format!("{}.", number + 1) };
-        lines.push(Line { is_whole: true, ..line(format!("      {mark} {step}"), 6) });
-    }
+    lines.extend(remedy(&problem.steps));
     lines
+}
+
+/// Writes the steps of a remedy: those of several have numbers.
+fn remedy(steps: &[impl AsRef<str>]) -> Vec<Line> {
+    let steps: Vec<&str> = steps.iter().map(AsRef::as_ref).collect();
+    let numbered = numbered(&steps.join("\n"));
+    let step = |(told, step): (&str, &&str)| {
+        let mark = if told == *step { "→ " } else { "" };
+        Line { is_whole: true, ..line(format!("      {mark}{told}"), 6) }
+    };
+    numbered.lines().zip(&steps).map(step).collect()
 }
 
 /// Tells what is known of a gate, one fact a line behind its label.

@@ -97,7 +97,7 @@ prod
   apps/shop  finished (step 3 of 3)
     shop-rt, shop-rw apply it
 Nothing to change.
-All of them are split and handed over: nothing is left to do.
+Every split entry point is handed over. `gitops-windows split --all --dry-run` tells of the others.
 "#);
     assert_eq!(notes(&scratch), [""; 0]);
 }
@@ -139,7 +139,8 @@ fn what_no_list_names_is_not_in_the_way() {
      = help: `gitops-windows clusters` lists them
 
     note: the folder of prod is a guess: nothing in Git names its root
-     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
+     = help: where that is wrong, correct that cluster in windows.yaml
+             or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
 
     note: the gate of cluster prod suspends on entirely: every object there has a window
      --> windows.yaml
@@ -163,7 +164,7 @@ prod
   apps/prod  finished (step 3 of 3)
     apps-rt, apps-rw apply it
 Nothing to change.
-All of them are split and handed over: nothing is left to do.
+Every split entry point is handed over. `gitops-windows split --all --dry-run` tells of the others.
 "#);
     assert_eq!(untouched(&scratch), before);
     let gate = gate(&scratch);

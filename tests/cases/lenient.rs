@@ -66,7 +66,7 @@ fn a_field_that_kustomize_does_not_know_is_divided_with_the_rest() {
       apps/edge  finished (step 3 of 3)
         apps-rt, apps-rw apply it
     Nothing to change.
-    All of them are split and handed over: nothing is left to do.
+    Every split entry point is handed over.
     ");
     insta::assert_snapshot!(scratch.expect(0, &["verify"]).stdout, @r"
     All is well: 1 entry point is equal.

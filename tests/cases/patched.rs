@@ -27,7 +27,8 @@ fn a_source_from_the_parent_is_a_source() {
     let scratch = family(source, child, &SERVICE.replace("NAME", "shop"));
     insta::assert_snapshot!(told(&scratch, &INIT), @"
     note: the folder of prod is a guess: nothing in Git names its root
-     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
+     = help: where that is wrong, correct that cluster in windows.yaml
+             or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
 
     note: the gate of cluster prod suspends shop entirely: every object there has a window
      --> windows.yaml
@@ -55,7 +56,8 @@ fn variables_from_the_parent_are_variables() {
      = help: `gitops-windows clusters` lists them
 
     note: the folder of prod is a guess: nothing in Git names its root
-     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
+     = help: where that is wrong, correct that cluster in windows.yaml
+             or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
 
     note: the gate of cluster prod suspends shop entirely: every object there has a window
      --> windows.yaml

@@ -15,7 +15,8 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
     ]);
     insta::assert_snapshot!(told(&scratch, &INIT), @"
     note: the folders of dev, prod are a guess: nothing in Git names their roots
-     = help: where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`
+     = help: where that is wrong, correct that cluster in windows.yaml
+             or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
     dev, prod
       components/shop  Flux Kustomization shop
     Nothing waits yet.
@@ -36,7 +37,7 @@ dev, prod
   components/shop  finished (step 3 of 3)
     shop-rt, shop-rw apply it
 Nothing to change.
-All of them are split and handed over: nothing is left to do.
+Every split entry point is handed over.
 "#);
     for cluster in ["dev", "prod"] {
         for job in ["open", "close"] {

@@ -89,14 +89,12 @@ fn leaving(before: &[Inventory], after: &[Inventory], is_meant: &dyn Fn(&Value) 
     let mut by_key: BTreeMap<_, Vec<&(&Inventory, Ids)>> = BTreeMap::new();
     after.iter().for_each(|new| by_key.entry(new.0.key()).or_default().push(new));
     for old in before {
-        // As in `Inventory::among`.
         let mut named = by_key.get(&old.key()).into_iter().flatten();
-        let same = named.clone().find(|(new, _)| new.path == old.path);
-        let successor = same.or_else(|| named.next());
-        let new = successor.map(|(new, _)| *new);
+        let new = old.among(named.clone().map(|(new, _)| *new));
         if !old.deletes(new) {
             continue;
         }
+        let successor = new.and_then(|new| named.find(|(other, _)| std::ptr::eq(*other, new)));
         let Ok(objects) = &old.objects else { continue };
         // A build that fails applies and prunes nothing.
         if new.is_some_and(|new| new.objects.is_err()) {

@@ -80,9 +80,10 @@ impl Inventory {
 
     /// Returns the same Flux Kustomization in another state of the repository. Two files may fight over one name: then the one
     /// that builds the same folder counts first.
-    pub(crate) fn among<'i>(&self, all: &'i [Inventory]) -> Option<&'i Inventory> {
-        let named = || all.iter().filter(|one| one.key() == self.key());
-        named().find(|one| one.path == self.path).or_else(|| named().next())
+    pub(crate) fn among<'i>(&self, all: impl IntoIterator<Item = &'i Inventory>) -> Option<&'i Inventory> {
+        let named = all.into_iter().filter(|one| one.key() == self.key());
+        // Of several equal ones, the first is the least.
+        named.min_by_key(|one| one.path != self.path)
     }
 
     /// Tells whether it may delete what it applies no more, now that it is `now`, or gone.

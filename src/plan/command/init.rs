@@ -411,7 +411,7 @@ fn suggested(model: &Model, clusters: &BTreeSet<String>) -> Option<Diagnostic> {
             format!("the folders of {} are a guess: nothing in Git names their roots", names(proposed))
         }
     };
-    let help = "where that is wrong: `gitops-windows init --cluster-folder NAME=FOLDER`";
+    let help = "where that is wrong, correct that cluster in windows.yaml\nor before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`";
     Some(Diagnostic::note(text).help(help))
 }
 

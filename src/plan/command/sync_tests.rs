@@ -290,3 +290,26 @@ fn what_begins_to_read_a_held_source_together_is_told_to_come_in_an_open_window(
     let after = synced(&snapshot, &text);
     assert!(!shown(&after, &text, SyncOptions::default()).contains("first run"));
 }
+
+/// What a held one brings begins after the first run.
+#[test]
+fn what_a_held_one_brings_does_not_begin_together_with_it() {
+    let mut snapshot = files(LIST);
+    let more = snapshot.file(&RepoPath::parse("clusters/one/apps.yaml").unwrap()).unwrap().text().unwrap();
+    let more = more.replace("name: apps", "name: more").replace("./apps/one", "./more");
+    for (path, text) in [
+        ("apps/one/kustomization.yaml", "resources: [service.yaml, more.yaml]\n"),
+        ("apps/one/more.yaml", more.as_str()),
+        ("more/kustomization.yaml", "resources: [service.yaml]\n"),
+        ("more/service.yaml", "apiVersion: v1\nkind: Service\nmetadata: { name: more, namespace: shop }\n"),
+    ] {
+        snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
+    }
+    let options = SyncOptions { late: Late::Written, ..SyncOptions::default() };
+    let told = shown(&snapshot, &SPEC.replace("enabled: true", FOLLOW), options);
+    assert!(
+        told.contains("more of cluster one will read GitRepository flux-system-rw once gated apps"),
+        "{told}"
+    );
+    assert!(!told.contains("first run"), "{told}");
+}

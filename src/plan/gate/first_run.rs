@@ -5,21 +5,19 @@ use std::collections::BTreeSet;
 use crate::delivery::Input;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::mechanism::{ClusterGate, HeldSource};
-use crate::plan::gate::point::{stands, waits_for_opening};
 use crate::text::some;
 
 /// The most Flux Kustomizations that are named.
 const MOST: usize = 5;
 
-/// Says that the first run may find what begins to read a held source at several commits, and can't know the newest: where
-/// nothing has suspended them so far, or the source moves before that run. One alone is at one commit.
+/// Says that the first run may find what begins to read a held source at several commits, and can't know the newest. One
+/// alone is at one commit.
 pub(super) fn first_run(
     input: &Input<'_>,
     gate: &ClusterGate,
     source: &HeldSource,
     begins: &BTreeSet<&str>,
 ) -> Option<Diagnostic> {
-    let is_several = begins.len() > 1 && !stands(input, gate, source) && !waits_for_opening(input);
     let names: Vec<&str> = begins.iter().copied().collect();
     let text = format!(
         "{} of cluster {} begins at the commit that {} have applied. If these differ, its first run may fail",
@@ -28,5 +26,5 @@ pub(super) fn first_run(
         some(&names, MOST)
     );
     let help = "let this reach the cluster while the window is open\nor merge nothing else before that run; where it fails, `gitops-windows status` says what to do";
-    is_several.then(|| Diagnostic::note(text).at(Place::file(input.spec.path.clone())).help(help))
+    (begins.len() > 1).then(|| Diagnostic::note(text).at(Place::file(input.spec.path.clone())).help(help))
 }

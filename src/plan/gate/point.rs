@@ -46,86 +46,8 @@ pub fn point(
         }
         pointed.release(input, builder, &gate.cluster, astray)?;
         for source in &gate.sources {
-            let (mut late, mut nested) = (BTreeSet::new(), BTreeMap::<&str, BTreeSet<&str>>::new());
-            let mut begins = BTreeSet::new();
-            for target in &source.targets {
-                let Some(flux) = of_file(input, &gate.cluster, target) else { continue };
-                let reads = |twin: &&FluxKustomization| {
-                    let mut others = gates.clusters.iter().filter(|other| other.cluster == twin.cluster);
-                    others.any(|other| {
-                        let mut own = other.sources.iter().filter(|own| own.name == source.name);
-                        own.any(|own| own.targets.contains(target))
-                    })
-                };
-                if let Some(other) = input.model.twins(flux).find(|twin| !reads(twin)) {
-                    let text = format!(
-                        "Flux Kustomization {} stands in {} for cluster {} too, which has no {}",
-                        flux.name, flux.file, other.cluster, source.name
-                    );
-                    return Err(unsafe_at(text, flux.place("sourceRef"), OF_ITS_OWN));
-                }
-                let mut edited = builder.clone();
-                let moves = match edit(input, &mut edited, gate, flux, source) {
-                    Ok(moves) => moves,
-                    // All is told at once; one file may be that of several clusters.
-                    Err(error) if error.kind == ErrorKind::Unsafe => {
-                        let new = error.diagnostics.into_iter().filter(|one| !refused.contains(one));
-                        refused.extend(new.collect::<Vec<_>>());
-                        continue;
-                    }
-                    Err(error) => return Err(error),
-                };
-                let is_late = moves && (stands(input, gate, source) || waits_for_opening(input));
-                if moves && !is_late {
-                    begins.insert(flux.name.as_str());
-                }
-                if is_late {
-                    late.insert(flux.name.as_str());
-                } else if moves && let Some(parent) = held_parent(input, gate, flux) {
-                    nested.entry(parent.name.as_str()).or_default().insert(flux.name.as_str());
-                }
-                if !is_late || when != Late::Left {
-                    *builder = edited;
-                }
-            }
-            pointed.turned.extend(first_run(input, gate, source, &begins));
-            for (parent, names) in nested {
-                let names: Vec<&str> = names.into_iter().collect();
-                let told = unheld(input, gate, parent, &names.join(", "), source);
-                pointed.late.push((gate.cluster.clone(), told));
-            }
-            let late: Vec<&str> = late.into_iter().collect();
-            if !late.is_empty() && when == Late::Left {
-                let text = format!(
-                    "{} of cluster {} does not wait yet: it reads another source than {}",
-                    late.join(", "),
-                    gate.cluster,
-                    source.name
-                );
-                let help = "let `gitops-windows sync --while-open` write that, while the window is open";
-                let place = Place::file(input.spec.path.clone());
-                pointed.turned.push(Diagnostic::warning(text).at(place).help(help));
-            } else if !late.is_empty() {
-                let begins = format!(
-                    "{} of cluster {} will read {} {}",
-                    late.join(", "),
-                    gate.cluster,
-                    source.kind.as_str(),
-                    source.name
-                );
-                let text = if stands(input, gate, source) {
-                    format!(
-                        "{begins}, which may hold an older commit. Until the opening, newer changes go back and new objects are deleted"
-                    )
-                } else {
-                    format!(
-                        "{begins}. That is only there once the window has opened. Until then nothing is applied or mended"
-                    )
-                };
-                let help = "let this reach the cluster while the window is open";
-                let place = Place::file(input.spec.path.clone());
-                pointed.late.push((gate.cluster.clone(), Diagnostic::warning(text).at(place).help(help)));
-            }
+            let begins = begin(input, builder, (gates, gate, source), when, &mut refused)?;
+            pointed.tell(input, gate, source, begins, when);
         }
         pointed.turned.extend(impatient(input, gate, input.spec.gate.tick()));
     }
@@ -183,7 +105,118 @@ pub fn readers(gates: &Gates) -> BTreeMap<String, Readers> {
     gates.clusters.iter().map(of_cluster).collect()
 }
 
+/// What begins to read a held source.
+#[derive(Default)]
+struct Begins<'a> {
+    /// With the edit.
+    at_once: BTreeSet<&'a str>,
+    /// What may only begin while the window is open.
+    late: BTreeSet<&'a str>,
+    /// What begins at the opening, by the gated one that brings it.
+    nested: BTreeMap<&'a str, BTreeSet<&'a str>>,
+}
+
+/// Lets what a gate holds back read one held source; what can't be edited so is noted in `refused`.
+fn begin<'a>(
+    input: &Input<'a>,
+    builder: &mut Builder<'_>,
+    (gates, gate, source): (&Gates, &ClusterGate, &HeldSource),
+    when: Late,
+    refused: &mut Vec<Diagnostic>,
+) -> Result<Begins<'a>, Error> {
+    let mut begins = Begins::default();
+    for target in &source.targets {
+        let Some(flux) = of_file(input, &gate.cluster, target) else { continue };
+        let reads = |twin: &&FluxKustomization| {
+            let mut others = gates.clusters.iter().filter(|other| other.cluster == twin.cluster);
+            others.any(|other| {
+                let mut own = other.sources.iter().filter(|own| own.name == source.name);
+                own.any(|own| own.targets.contains(target))
+            })
+        };
+        if let Some(other) = input.model.twins(flux).find(|twin| !reads(twin)) {
+            let text = format!(
+                "Flux Kustomization {} stands in {} for cluster {} too, which has no {}",
+                flux.name, flux.file, other.cluster, source.name
+            );
+            return Err(unsafe_at(text, flux.place("sourceRef"), OF_ITS_OWN));
+        }
+        let mut edited = builder.clone();
+        let moves = match edit(input, &mut edited, gate, flux, source) {
+            Ok(moves) => moves,
+            // All is told at once; one file may be that of several clusters.
+            Err(error) if error.kind == ErrorKind::Unsafe => {
+                let new = error.diagnostics.into_iter().filter(|one| !refused.contains(one));
+                refused.extend(new.collect::<Vec<_>>());
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let is_late = moves && (stands(input, gate, source) || waits_for_opening(input));
+        if is_late {
+            begins.late.insert(&flux.name);
+        } else if moves && let Some(parent) = held_parent(input, gate, flux) {
+            begins.nested.entry(&parent.name).or_default().insert(&flux.name);
+        } else if moves {
+            begins.at_once.insert(&flux.name);
+        }
+        if !is_late || when != Late::Left {
+            *builder = edited;
+        }
+    }
+    Ok(begins)
+}
+
 impl Pointed {
+    /// Says what follows from what begins to read a held source.
+    fn tell(
+        &mut self,
+        input: &Input<'_>,
+        gate: &ClusterGate,
+        source: &HeldSource,
+        Begins { at_once, late, nested }: Begins<'_>,
+        when: Late,
+    ) {
+        self.turned.extend(first_run(input, gate, source, &at_once));
+        for (parent, names) in nested {
+            let names: Vec<&str> = names.into_iter().collect();
+            let told = unheld(input, gate, parent, &names.join(", "), source);
+            self.late.push((gate.cluster.clone(), told));
+        }
+        let late: Vec<&str> = late.into_iter().collect();
+        if !late.is_empty() && when == Late::Left {
+            let text = format!(
+                "{} of cluster {} does not wait yet: it reads another source than {}",
+                late.join(", "),
+                gate.cluster,
+                source.name
+            );
+            let help = "let `gitops-windows sync --while-open` write that, while the window is open";
+            let place = Place::file(input.spec.path.clone());
+            self.turned.push(Diagnostic::warning(text).at(place).help(help));
+        } else if !late.is_empty() {
+            let begins = format!(
+                "{} of cluster {} will read {} {}",
+                late.join(", "),
+                gate.cluster,
+                source.kind.as_str(),
+                source.name
+            );
+            let text = if stands(input, gate, source) {
+                format!(
+                    "{begins}, which may hold an older commit. Until the opening, newer changes go back and new objects are deleted"
+                )
+            } else {
+                format!(
+                    "{begins}. That is only there once the window has opened. Until then nothing is applied or mended"
+                )
+            };
+            let help = "let this reach the cluster while the window is open";
+            let place = Place::file(input.spec.path.clone());
+            self.late.push((gate.cluster.clone(), Diagnostic::warning(text).at(place).help(help)));
+        }
+    }
+
     /// Lets some of a cluster read the source again that their held one follows.
     fn release(
         &mut self,
@@ -203,11 +236,11 @@ impl Pointed {
 }
 
 /// Tells whether a held source is only there once its window has opened: no job makes it as it begins.
-pub(super) fn waits_for_opening(input: &Input<'_>) -> bool {
+fn waits_for_opening(input: &Input<'_>) -> bool {
     input.spec.gate.mechanism == MechanismName::FluxOperator
 }
 
-pub(super) fn stands(input: &Input<'_>, gate: &ClusterGate, source: &HeldSource) -> bool {
+fn stands(input: &Input<'_>, gate: &ClusterGate, source: &HeldSource) -> bool {
     input.model.delivered.named(&gate.cluster).is_some_and(|own| {
         let (namespace, name) = (source.namespace.clone(), source.name.clone());
         own.is_held(&SourceId { kind: source.kind.as_str().to_owned(), namespace, name })

@@ -238,8 +238,7 @@ impl Whole {
                 side.unwrap_or_else(|| self.is_real_time(path))
             });
             let word = if is_real_time { "real-time" } else { "ungated" };
-            let is_parent = flux.path.as_ref().is_some_and(|path| self.parents.contains(path));
-            let or_wait = match input.takes_window(flux) && !is_parent {
+            let or_wait = match input.takes_window(flux) {
                 true => format!("\nor give all objects of {dependant} a window too"),
                 false => String::new(),
             };

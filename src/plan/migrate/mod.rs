@@ -56,7 +56,7 @@ use crate::plan::migrate::precondition::step;
 use crate::plan::migrate::precondition::subject::Subject;
 use crate::plan::migrate::round::Round;
 use crate::plan::migrate::standing::moves;
-use crate::plan::{EntryOutcome, Plan, Report, Stage, Written, unreleased};
+use crate::plan::{EntryOutcome, Plan, Purpose, Report, Stage, unreleased};
 use crate::repo::{FluxKustomization, Relation};
 use crate::template::Templates;
 
@@ -128,9 +128,10 @@ pub fn migrate(
         plan.commands.extend(commands);
     }
     plan.remarks.extend(found.iter().filter(|one| one.is_under_way()).flat_map(|one| sources(input, one)));
-    let goes = found.iter().filter(|one| one.edits() && !stopped.contains_key(&one.key()));
-    let clusters: BTreeSet<String> = goes.map(|one| one.cluster.clone()).collect();
-    plan.remarks.extend(unreleased(input, &clusters, Written::Step));
+    let goes = || found.iter().filter(|one| one.edits() && !stopped.contains_key(&one.key()));
+    let is_last = goes().all(|one| one.stage == Stage::HandedOver);
+    let purpose = if is_last { Purpose::LastStep } else { Purpose::Step };
+    plan.remarks.extend(unreleased(input, goes().flat_map(Move::all), purpose));
     let refused = |one: &Move<'_>| {
         let problem = stopped.get(&one.key())?;
         Some(EntryOutcome::new(&one.cluster, &one.whole).refused(problem.clone()))

@@ -21,9 +21,9 @@ const TARGETED: [&str; 2] = ["patches", "patchesJson6902"];
 /// The field whose patches name what they are for themselves.
 const MERGES: &str = "patchesStrategicMerge";
 
-/// The fields of a Flux Kustomization that mean something else in a deeper folder, as messages call them: components are
-/// found from the folder of `path`.
-const OF_FOLDER: [(&str, &str); 2] = [("path", "path"), ("components", "components")];
+/// The fields of a Flux Kustomization that mean something else in a deeper folder: components are found from the folder of
+/// `path`.
+const OF_FOLDER: [&str; 2] = ["path", "components"];
 
 /// The fields that change names.
 const RENAMING: [&str; 2] = ["namePrefix", "nameSuffix"];
@@ -136,23 +136,20 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
     }
     let patches = patches(input, old, &above);
     for patch in patches.iter().filter(|one| one.may_be_for(old, &old.name)) {
-        if let Some((field, word)) = OF_FOLDER.iter().find(|(field, _)| patch.sets(field)) {
+        if let Some(field) = OF_FOLDER.iter().find(|field| patch.sets(field)) {
             // Extended to the successors, it would give both those of the old folder.
             let place = patch.place(false);
             let mut alike = input.model.flux_in_file(&old.file).iter().filter(|one| one.is_written_as(old));
             let remedy = match alike.any(|one| one.spec(field) != old.spec(field)) {
                 true => OF_ITS_OWN.to_owned(),
-                false => {
-                    format!(
-                        "write the {word} into {} and take {} out of the patch\nor {OF_ITS_OWN}",
-                        old.file,
-                        if *field == "path" { "it" } else { "them" }
-                    )
-                }
+                false => format!(
+                    "write the {field} into {} and take that out of the patch\nor {OF_ITS_OWN}",
+                    old.file
+                ),
             };
             return Err(Problem::lasting(
                 format!(
-                    "the patch in {} sets the {word} of {}. Each successor needs its own",
+                    "the patch in {} sets the {field} of {}. Each successor needs its own",
                     spelt(&place),
                     old.name
                 ),

@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{EntryPoint, Input, Model, Role, World, parent, partial};
+use crate::delivery::{Input, Model, Role, World, parent, partial};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::gate::{self, Lone};
@@ -23,7 +23,7 @@ use crate::plan::split::draft::{Draft, Known};
 use crate::plan::split::run::{Live, Run};
 use crate::plan::split::unmet::Unmet;
 use crate::plan::split::{Selection, ahead, layout, promise};
-use crate::plan::{EntryOutcome, Plan, Report, Written, for_people, migrate, refuse_unfetched, unreleased};
+use crate::plan::{EntryOutcome, Plan, Purpose, Report, for_people, migrate, refuse_unfetched, unreleased};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::render::Request;
 use crate::repo::listing::listing;
@@ -98,8 +98,9 @@ fn as_after(original: &Input<'_>, plan: &mut Plan) -> Result<(), Error> {
     plan.commands.extend(gate::released(original, &next)?);
     let begun = plan.report.entries().iter().filter(|outcome| outcome.is_begun());
     let begun = begun.filter_map(|outcome| original.model.entry(&outcome.before));
-    let clusters: BTreeSet<String> = begun.flat_map(EntryPoint::clusters).map(str::to_owned).collect();
-    plan.remarks.extend(unreleased(original, &clusters, Written::Step));
+    let concerned = begun.flat_map(|entry| original.model.flux_of(entry));
+    let unreleased = unreleased(original, concerned, Purpose::Step);
+    plan.remarks.extend(unreleased);
     Ok(())
 }
 

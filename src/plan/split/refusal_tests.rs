@@ -11,7 +11,7 @@ use crate::repo::{File, Snapshot};
 use crate::spec;
 use crate::template::Templates;
 
-const SPEC: &str = "\
+pub(super) const SPEC: &str = "\
 apiVersion: gitops-windows/v1
 types: { rt: {}, rw: { window: saturday } }
 windows: { saturday: { timeZone: Etc/UTC, open: 0 22 * * SAT, close: 0 2 * * SUN } }
@@ -60,11 +60,11 @@ fn with<T>(edits: &[(&str, &str)], run: impl FnOnce(&Input<'_>, &Templates) -> T
     of(files(edits), run)
 }
 
-pub(super) fn of<T>(snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
+fn of<T>(snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
     of_spec(SPEC, snapshot, run)
 }
 
-fn of_spec<T>(text: &str, snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
+pub(super) fn of_spec<T>(text: &str, snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
     let renderer = Embedded::new(Limits::default());
     let spec = spec::parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec;
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
@@ -137,7 +137,7 @@ fn a_patch_that_sets_the_path_is_for_no_successor() {
         ];
         insta::allow_duplicates! { insta::assert_snapshot!(told(&files), @r"
     apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets the path of apps. Each successor needs its own
-      write the path into clusters/one/apps.yaml and take it out of the patch
+      write the path into clusters/one/apps.yaml and take that out of the patch
       or give each cluster a Flux Kustomization in a file of its own
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     "); }
@@ -174,7 +174,7 @@ fn a_patch_that_sets_components_is_for_no_successor() {
             [("clusters/one/kustomization.yaml", &*patch), ("clusters/one/apps.yaml", apps), component];
         insta::allow_duplicates! { insta::assert_snapshot!(told(&files), @r"
     apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets the components of apps. Each successor needs its own
-      write the components into clusters/one/apps.yaml and take them out of the patch
+      write the components into clusters/one/apps.yaml and take that out of the patch
       or give each cluster a Flux Kustomization in a file of its own
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     "); }
@@ -378,4 +378,17 @@ fn what_a_real_time_one_depends_on_is_not_divided_into_gated_sides_alone() {
       or give it a window too
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
+    // What only applies another one lands at once, whatever rules say.
+    let child = APPS.replace("name: apps", "name: child").replace("apps/one", "apps/child");
+    let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: { name: child, namespace: shop }\n";
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: child, namespace: shop }\n";
+    let parent = [
+        ("apps/first/kustomization.yaml", "resources: [child.yaml, account.yaml]\n"),
+        ("apps/first/child.yaml", child.as_str()),
+        ("apps/first/account.yaml", account),
+        ("apps/child/map.yaml", map),
+    ];
+    let told = of_spec(&text, files(&[&edits[..3], &parent].concat()), outcomes);
+    assert!(told.contains("apps/first: untouched, it applies a Flux Kustomization"), "{told}");
+    assert!(told.contains("first.yaml\n") && !told.contains("window too"), "{told}");
 }

@@ -1,6 +1,6 @@
 //! What is said of steps that reach a cluster only as a release.
 
-use super::refusal_tests::{APPS, files, of};
+use super::refusal_tests::{APPS, SPEC, files, of_spec};
 use crate::delivery::Input;
 use crate::diagnostic;
 use crate::plan::Plan;
@@ -12,15 +12,29 @@ fn told(plan: &Plan) -> String {
     diagnostic::render(&plan.remarks, false, 200)
 }
 
-/// Returns what each step says of a source with these fields, to the last one.
-fn steps(reference: &str) -> [String; 4] {
-    let root = APPS.replace("name: apps", "name: flux-system").replace("apps/one", "clusters/one");
-    let sync = format!(
-        "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: flux-system, namespace: flux-system }}\nspec: {{ interval: 1m, url: 'https://example.org/fleet'{reference} }}\n---\n{root}"
-    );
-    let mut tree = files(&[("clusters/one/flux-system/gotk-sync.yaml", &sync)]);
+/// Returns what each step says of a source with these fields, to the last one. Another source follows the same, and no step
+/// reaches the cluster by it.
+fn steps(spec: &str, reference: &str) -> [String; 4] {
+    let source = |name: &str| {
+        format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ interval: 1m, url: 'https://example.org/fleet'{reference} }}\n---\n"
+        )
+    };
+    let flux = |name: &str, folder: &str| APPS.replace("name: apps", name).replace("apps/one", folder);
+    let sync = source("flux-system") + &flux("name: flux-system", "clusters/one");
+    let other =
+        source("other") + &flux("name: other", "other").replace("name: flux-system }", "name: other }");
+    let mut tree = files(&[
+        ("clusters/one/flux-system/gotk-sync.yaml", &sync),
+        (
+            "clusters/one/kustomization.yaml",
+            "resources: [flux-system/gotk-sync.yaml, apps.yaml, other.yaml]\n",
+        ),
+        ("clusters/one/other.yaml", &other),
+        ("other/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: other, namespace: shop }\n"),
+    ]);
     [0, 1, 2, 3].map(|step| {
-        let plan = of(tree.clone(), |input: &Input<'_>, templates: &Templates| match step {
+        let plan = of_spec(spec, tree.clone(), |input: &Input<'_>, templates: &Templates| match step {
             0 => split(input, None, templates, &Selection::All).unwrap(),
             _ => migrate(input, input, templates, &MigrateOptions::default()).unwrap(),
         });
@@ -32,22 +46,60 @@ fn steps(reference: &str) -> [String; 4] {
 
 #[test]
 fn a_step_that_lands_with_a_release_is_told_to_be_released_alone() {
-    let [split, hand_over, finish, done] = steps(", ref: { semver: '>=1.0.0' }");
+    let [split, hand_over, finish, done] = steps(SPEC, ", ref: { semver: '>=1.0.0' }");
     insta::assert_snapshot!(split, @r"
     warning: GitRepository flux-system of cluster one follows semver >=1.0.0. A commit lands with the next release
-     = help: 1. release this step alone: two steps in one release may delete objects
-             2. run `gitops-windows migrate --base TAG` with the tag of that release
+     --> clusters/one/flux-system/gotk-sync.yaml:4:62
+      |
+    4 | spec: { interval: 1m, url: 'https://example.org/fleet', ref: { semver: '>=1.0.0' } }
+      |                                                              ^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: 1. release this step alone: two steps in one release may delete objects
+              2. run `gitops-windows migrate --base TAG` with the tag of that release
     ");
-    assert_eq!((&hand_over, &finish, done.as_str()), (&split, &split, ""));
-    let [tagged, ..] = steps(", ref: { branch: main, tag: v1.2.0 }");
+    assert_eq!((&hand_over, done.as_str()), (&split, ""));
+    insta::assert_snapshot!(finish, @r"
+    warning: GitRepository flux-system of cluster one follows semver >=1.0.0. A commit lands with the next release
+     --> clusters/one/flux-system/gotk-sync.yaml:4:62
+      |
+    4 | spec: { interval: 1m, url: 'https://example.org/fleet', ref: { semver: '>=1.0.0' } }
+      |                                                              ^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: release this step alone: two steps in one release may delete objects
+    ");
+    let [tagged, ..] = steps(SPEC, ", ref: { branch: main, tag: v1.2.0 }");
     insta::assert_snapshot!(tagged, @r"
-    warning: GitRepository flux-system of cluster one follows tag v1.2.0. A commit lands once that names another tag
-     = help: 1. let it name a tag of this step alone: two steps together may delete objects
-             2. run `gitops-windows migrate --base REVISION` with that tag
+    warning: GitRepository flux-system of cluster one follows tag v1.2.0. No commit lands before GitRepository flux-system names another tag
+     --> clusters/one/flux-system/gotk-sync.yaml:4:62
+      |
+    4 | spec: { interval: 1m, url: 'https://example.org/fleet', ref: { branch: main, tag: v1.2.0 } }
+      |                                                              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: 1. let it name a tag of this step alone: two steps together may delete objects
+              2. run `gitops-windows migrate --base REVISION` with that tag
     ");
+}
+
+/// The spec gives the folders that the cluster of a root applies to another one.
+#[test]
+fn a_cluster_that_another_one_reads_is_told_too() {
+    let spec = SPEC.replace("one: {}, two: {}", "spoke: { paths: [apps/one] }");
+    let [split, hand_over, finish, done] = steps(&spec, ", ref: { tag: v1.2.0 }");
+    insta::assert_snapshot!(split, @r"
+    warning: GitRepository flux-system of cluster spoke follows tag v1.2.0. No commit lands before GitRepository flux-system names another tag
+     --> clusters/one/flux-system/gotk-sync.yaml:4:62
+      |
+    4 | spec: { interval: 1m, url: 'https://example.org/fleet', ref: { tag: v1.2.0 } }
+      |                                                              ^^^^^^^^^^^^^^^
+      |
+      = help: 1. let it name a tag of this step alone: two steps together may delete objects
+              2. run `gitops-windows migrate --base REVISION` with that tag
+    ");
+    assert_eq!((&hand_over, done.as_str()), (&split, ""));
+    assert_eq!(finish.lines().next(), split.lines().next());
 }
 
 #[test]
 fn a_branch_needs_no_release() {
-    assert_eq!(steps(", ref: { branch: main }"), [""; 4]);
+    assert_eq!(steps(SPEC, ", ref: { branch: main }"), [""; 4]);
 }

@@ -75,13 +75,15 @@ impl Read {
         let mut fields = line.fields.iter().filter(|field| !field.path.starts_with("metadata"));
         if line.id.group == GROUP {
             let is_it = line.kind == Kind::Changed && flux.name == line.id.name;
-            let mut own = fields.filter(|_| is_it);
-            if own.clone().any(|field| field.path.starts_with("spec.kubeConfig")) {
+            if !is_it {
+                return None;
+            }
+            if fields.clone().any(|field| field.path.starts_with("spec.kubeConfig")) {
                 return Some(Read::KubeConfig);
             }
             // Where there was none, nothing that was let in needs one.
             let loses = |field: &Field| field.path.starts_with("spec.decryption") && field.before.is_some();
-            return own.any(loses).then_some(Read::Keys);
+            return fields.any(loses).then_some(Read::Keys);
         }
         let (kind, is_deleted) = (line.id.kind.as_str(), line.kind == Kind::Deleted);
         let is = |reference: &Value| reference["name"] == *line.id.name;

@@ -4,9 +4,6 @@ use crate::plan::problem::Problem;
 use crate::repo::flux::{API_VERSION, refused_value};
 use crate::repo::{FluxApi, FluxKustomization};
 
-/// The version of Flux that first serves v1 of the API, as a remedy says it (flux2, release v2.0.0).
-const FIRST_OF_V1: &str = "2.0 or later";
-
 /// Stops at a value or a field that the API server refuses: the cluster goes by what it had before.
 pub fn refused(flux: &FluxKustomization) -> Option<Problem> {
     if let Some(stop) = unknown(flux) {
@@ -40,7 +37,7 @@ fn unknown_in(flux: &FluxKustomization, cluster: &str, api: &FluxApi) -> Option<
             flux.place(&keys[0]),
         ),
         None if !api.serves(API_VERSION) => {
-            (format!("serve {API_VERSION}"), FIRST_OF_V1.to_owned(), "", flux.place("path"))
+            (format!("serve {API_VERSION}"), FluxApi::WITH_V1.to_owned(), "", flux.place("path"))
         }
         None => return None,
     };
