@@ -63,7 +63,12 @@ spec:
           readinessProbe: { httpGet: { path: /readyz, port: healthz } }
           ports: [{ containerPort: 8080, name: http-prom, protocol: TCP }, { containerPort: 9440, name: healthz, protocol: TCP }]
           resources: { limits: { cpu: 1000m, memory: 1Gi }, requests: { cpu: 100m, memory: 64Mi } }
-          securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: [ALL] }, readOnlyRootFilesystem: true, runAsNonRoot: true, seccompProfile: { type: RuntimeDefault } }
+          securityContext:
+            allowPrivilegeEscalation: false
+            capabilities: { drop: [ALL] }
+            readOnlyRootFilesystem: true
+            runAsNonRoot: true
+            seccompProfile: { type: RuntimeDefault }
           volumeMounts: [{ name: temp, mountPath: /tmp }]
       nodeSelector: { kubernetes.io/os: linux }
       priorityClassName: system-cluster-critical
@@ -79,7 +84,10 @@ const SERVICE: &str = "\
 apiVersion: v1
 kind: Service
 metadata: { name: SERVICE, namespace: PLACE, labels: { app.kubernetes.io/component: CONTROLLER, control-plane: controller } }
-spec: { type: ClusterIP, selector: { app: CONTROLLER }, ports: [{ name: http, port: 80, protocol: TCP, targetPort: PORT }] }
+spec:
+  type: ClusterIP
+  selector: { app: CONTROLLER }
+  ports: [{ name: http, port: 80, protocol: TCP, targetPort: PORT }]
 ";
 
 /// Beside the controllers what people patch or delete.

@@ -57,8 +57,8 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         let windows = spec.windows_of(cluster, name);
         let mut lines = Vec::new();
         for interval in times.cut(table.bounds.open, table.bounds.close) {
-            let line = checked_line(&what, table, interval, &zone)?;
-            lines.push(format!("{line}{}", reason(&times, &windows, interval)));
+            let reason = reason(&times, &windows, interval);
+            lines.push(checked_line(&what, table, interval, &zone, &reason)?);
             check_number(&lines, &what, table)?;
         }
         lines.extend(remarks(&times, table.bounds, &zone));
@@ -83,7 +83,7 @@ fn zone(spec: &Spec, cluster: &str, change_type: &str) -> Result<TimeZone, Error
     Ok(windows.into_iter().next().map_or(TimeZone::UTC, |(_, zone)| zone))
 }
 
-/// Returns the line of an interval.
+/// Returns the line of an interval, with what opens then.
 ///
 /// # Errors
 ///
@@ -93,8 +93,11 @@ fn checked_line(
     table: &TableDef,
     interval: Interval,
     zone: &TimeZone,
+    reason: &str,
 ) -> Result<String, Error> {
-    let Some(missed) = unseen(what.mechanism, table, interval) else { return Ok(line(interval, zone)) };
+    let Some(missed) = unseen(what.mechanism, table, interval) else {
+        return Ok(format!("{}{reason}", line(interval, zone)));
+    };
     let close = Moment::from(interval.close).local(zone);
     let Tabled { cluster, change_type: name, .. } = what;
     let message =
@@ -252,6 +255,7 @@ impl Table {
             return Ok(self.lines.clone());
         };
         let zone = zone(after, cluster, change_type)?;
+        let windows = after.windows_of(cluster, change_type);
         let bounds = Interval { open: def.bounds.open, close: self.end.0 };
         let [was, is] = [&old, &new].map(|times| times.clone().within(bounds));
         let beyond = |one: &OpenTimes, other| one.beyond(other, bounds.open, bounds.close);
@@ -262,7 +266,10 @@ impl Table {
         for interval in wanted.cut(first, self.end.0) {
             match self.intervals.iter().find(|(own, _)| *own == interval) {
                 Some((_, position)) => lines.push(self.lines[*position].clone()),
-                None => lines.push(checked_line(what, def, interval, &zone)?),
+                None => {
+                    let reason = reason(&new, &windows, interval);
+                    lines.push(checked_line(what, def, interval, &zone, &reason)?);
+                }
             }
             check_number(&lines, what, def)?;
         }

@@ -60,7 +60,7 @@ fn both_jobs_look_at_one_table_again_and_again() {
         container(&open)["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert_eq!(lines[0], "open-times");
     assert!(
-        lines[2].ends_with("# Sat 2026-11-07 22:00:00 +01:00 to Sun 2026-11-08 04:00:00 +01:00"),
+        lines[2].ends_with("# Sat 2026-11-07 22:00:00 +01:00 to Sun 2026-11-08 04:00:00 +01:00 (saturday)"),
         "{}",
         lines[2]
     );
@@ -233,7 +233,7 @@ fn waves_are_told_alike_by_everything() {
         .clone();
     assert_eq!(
         table[2],
-        "1794090600 1794112200 # Sat 2026-11-07 23:30:00 +01:00 to Sun 2026-11-08 05:30:00 +01:00"
+        "1794090600 1794112200 # Sat 2026-11-07 23:30:00 +01:00 to Sun 2026-11-08 05:30:00 +01:00 (saturday)"
     );
     scratch.replace("windows.yaml", "offset: 90m", "offset: 2h");
     scratch.expect(0, &["sync", "--yes", "--allow-dirty"]);
