@@ -130,11 +130,10 @@ impl Repository {
         let mut entries = BTreeMap::new();
         let mut sparse = Vec::new();
         for (path, listed) in names {
-            let reached = path.parent().is_none_or(|parent| folders.is_real(&parent));
-            let read = if reached {
-                read_entry(&dir, &path, &mut contents)
-            } else {
-                Err(ErrorKind::NotFound.into())
+            let read = match path.parent().map_or(Ok(true), |parent| folders.is_real(&parent)) {
+                Ok(true) => read_entry(&dir, &path, &mut contents),
+                Ok(false) => Err(ErrorKind::NotFound.into()),
+                Err(error) => Err(error),
             };
             match read {
                 Ok(Some(mut entry)) => {
@@ -294,15 +293,33 @@ struct Folders<'a> {
 
 impl Folders<'_> {
     /// Tells whether the folder and all above it are folders and not links to them.
-    fn is_real(&mut self, folder: &RepoPath) -> bool {
-        let Some(parent) = folder.parent() else { return true };
+    ///
+    /// # Errors
+    ///
+    /// When that can't be read: whoever took its files for missing would write as if they were.
+    fn is_real(&mut self, folder: &RepoPath) -> std::io::Result<bool> {
+        let Some(parent) = folder.parent() else { return Ok(true) };
         if let Some(known) = self.known.get(folder) {
-            return *known;
+            return Ok(*known);
         }
-        let real = self.is_real(&parent)
-            && self.dir.symlink_metadata(folder.as_str()).is_ok_and(|metadata| metadata.is_dir());
+        let real = self.is_real(&parent)?
+            && match self.metadata(folder) {
+                Ok(metadata) => metadata.is_dir(),
+                Err(error) if absent(&error) => false,
+                Err(error) => return Err(error),
+            };
         self.known.insert(folder.clone(), real);
-        real
+        Ok(real)
+    }
+
+    /// Looks at a folder, as often as a signal comes between.
+    fn metadata(&self, folder: &RepoPath) -> std::io::Result<Metadata> {
+        loop {
+            match self.dir.symlink_metadata(folder.as_str()) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                done => return done,
+            }
+        }
     }
 }
 
