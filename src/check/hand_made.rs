@@ -1,18 +1,16 @@
 //! The schedules of gates that stand in Git without a spec.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use jiff::Timestamp;
 
 use crate::check::code::{ZONES_DIFFER, code_of_lint};
+use crate::check::needed::Needed;
 use crate::check::setting::setting;
 use crate::check::subject::Subject;
 use crate::delivery::GateJob;
 use crate::diagnostic::{Diagnostic, distinct};
 use crate::mechanism::Action;
-use crate::repo::duration;
-
 use crate::schedule::lint::{Lint, LintOptions, lints};
 use crate::schedule::{CronExpr, Window, WindowForm, WindowKey, zone};
 
@@ -51,7 +49,7 @@ pub(super) fn window(open: &GateJob, close: &GateJob) -> Option<Window> {
 }
 
 /// What decides about the findings of a window: its schedules and their zone, and what is gated.
-type Measured = ([String; 3], Option<(Duration, Duration)>);
+type Measured = ([String; 3], Option<Needed>);
 
 /// Finds what is surprising about one window; `known` has what was found of equal ones, since clusters share theirs.
 fn pair(
@@ -65,12 +63,12 @@ fn pair(
         return vec![finding];
     }
     let Some(window) = window(open, close) else { return Vec::new() };
-    let measure = needed(subject, open);
+    let needed = needed(subject, open);
     let text = |job: &GateJob, key: &str| job.value["spec"][key].as_str().unwrap_or_default().to_owned();
     let written = [text(open, "schedule"), text(close, "schedule"), text(open, "timeZone")];
-    let found = known.entry((written, measure)).or_insert_with(|| {
-        let (needed, interval) = measure.unzip();
-        let options = LintOptions { from: now, needed, interval, most_days_closed: None };
+    let found = known.entry((written, needed)).or_insert_with(|| {
+        let (whole, interval) = needed.map(|needed| (needed.whole, needed.interval)).unzip();
+        let options = LintOptions { from: now, needed: whole, interval, most_days_closed: None };
         lints(&[&window], &options)
     });
     found.iter().map(|lint| finding(subject, open, close, lint)).collect()
@@ -101,18 +99,11 @@ fn zones(subject: &Subject<'_>, open: &GateJob, close: &GateJob) -> Option<Diagn
     )
 }
 
-/// Interval and timeout together of the slowest Flux Kustomization that is gated, and the shortest interval, as far
-/// as Git says it.
-fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<(Duration, Duration)> {
+/// Returns what those need that a job gates, as far as Git says it.
+fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<Needed> {
     let own = subject.reconciled_in(&open.cluster);
     let gated = own.filter(|delivery| open.turns(&delivery.namespace, &delivery.name));
-    let needed = gated.filter_map(|delivery| {
-        let flux = subject.flux(delivery)?;
-        let interval = flux.spec("interval").as_str().and_then(duration::parse)?;
-        let timeout = flux.spec("timeout").as_str().and_then(duration::parse).unwrap_or(interval);
-        Some((interval + timeout, interval))
-    });
-    needed.reduce(|a, b| (a.0.max(b.0), a.1.min(b.1)))
+    gated.filter_map(|delivery| Needed::of(subject.flux(delivery)?)).reduce(Needed::and)
 }
 
 fn finding(subject: &Subject<'_>, open: &GateJob, close: &GateJob, lint: &Lint) -> Diagnostic {

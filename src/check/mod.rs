@@ -16,6 +16,7 @@ mod history;
 mod ignore;
 mod json;
 mod need;
+mod needed;
 mod news;
 mod reference;
 mod sarif;

@@ -1,16 +1,15 @@
 //! The lints of the schedules of a spec, with their places in its file.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use jiff::Timestamp;
 
 use crate::check::code::{IMPOSSIBLE_TIME, code_of_lint};
+use crate::check::needed::Needed;
 use crate::check::{availability, table};
 use crate::delivery::Model;
 use crate::delivery::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::diagnostic::{Diagnostic, Place};
-use crate::repo::duration;
 use crate::schedule::lint::{Lint, LintCode, LintOptions, lints};
 use crate::schedule::{Length, Window};
 use crate::spec::{Placed, Spec, WindowDef, WindowUse};
@@ -179,31 +178,12 @@ fn usages(spec: &Spec) -> Vec<Usage<'_>> {
     usages
 }
 
-/// What the Flux Kustomizations that a window gates need.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Needed {
-    /// Interval plus timeout of the slowest.
-    whole: Duration,
-    /// The shortest interval.
-    interval: Duration,
-}
-
-impl Needed {
-    fn and(self, other: Needed) -> Needed {
-        Needed { whole: self.whole.max(other.whole), interval: self.interval.min(other.interval) }
-    }
-}
-
 /// Gives, by cluster and type, what the Flux Kustomizations that are gated need.
-///
-/// The timeout is the interval where none is written (kustomize-controller `api/v1`, `GetTimeout`).
 fn needed<'s>(spec: &'s Spec, model: &Model, schedules: &Schedules) -> BTreeMap<(&'s str, &'s str), Needed> {
     let fleet = Fleet::new(spec, model, schedules);
     let mut durations: BTreeMap<(&str, &str), Needed> = BTreeMap::new();
     for flux in model.all_flux() {
-        let Some(interval) = flux.spec("interval").as_str().and_then(duration::parse) else { continue };
-        let timeout = flux.spec("timeout").as_str().and_then(duration::parse).unwrap_or(interval);
-        let needed = Needed { whole: interval + timeout, interval };
+        let Some(needed) = Needed::of(flux) else { continue };
         let known = durations.entry((flux.namespace.as_str(), flux.name.as_str())).or_insert(needed);
         *known = known.and(needed);
     }

@@ -53,37 +53,59 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         let what = Tabled { mechanism: spec.gate.mechanism, cluster, change_type: name };
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
         let Some(times) = spec.open_times(cluster, name).map_err(invalid)? else { continue };
-        let zone = zone(spec, cluster, name)?;
-        let windows = spec.windows_of(cluster, name);
+        let words = Words::new(spec, &what, &times)?;
         let mut lines = Vec::new();
         for interval in times.cut(table.bounds.open, table.bounds.close) {
-            let reason = reason(&times, &windows, interval);
-            lines.push(checked_line(&what, table, interval, &zone, &reason)?);
+            lines.push(checked_line(&what, table, interval, &words)?);
             check_number(&lines, &what, table)?;
         }
-        lines.extend(remarks(&times, table.bounds, &zone));
+        lines.extend(remarks(&times, table.bounds, &words.zone));
         let end = table.bounds.close;
         // The last line is no time at all: with its end, the table ends.
         let last = end.as_second();
-        lines.push(format!("{last} {last} # end of the table, {}", Moment::from(end).local(&zone)));
+        lines.push(format!("{last} {last} # end of the table, {}", Moment::from(end).local(&words.zone)));
         check_size(&lines, &what, table)?;
         found.insert(position, lines);
     }
     Ok(found)
 }
 
-/// Returns the zone in which the lines of a table tell its times.
-///
-/// # Errors
-///
-/// When a window does not come exactly as it says.
-fn zone(spec: &Spec, cluster: &str, change_type: &str) -> Result<TimeZone, Error> {
-    let windows = spec.windows_of(cluster, change_type);
-    let windows: Vec<_> = windows.into_iter().map(edges).collect::<Result<_, _>>()?;
-    Ok(windows.into_iter().next().map_or(TimeZone::UTC, |(_, zone)| zone))
+/// What the lines of a table say of its intervals.
+struct Words<'a> {
+    times: &'a OpenTimes,
+    windows: Vec<&'a Placed<WindowDef>>,
+    /// In which its times are told: that of the first window.
+    zone: TimeZone,
 }
 
-/// Returns the line of an interval, with what opens then.
+impl<'a> Words<'a> {
+    /// # Errors
+    ///
+    /// When a window does not come exactly as it says.
+    fn new(spec: &'a Spec, what: &Tabled<'_>, times: &'a OpenTimes) -> Result<Words<'a>, Error> {
+        let windows = spec.windows_of(what.cluster, what.change_type);
+        let zones = windows.iter().map(|window| Ok(edges(window)?.1));
+        let zones: Vec<TimeZone> = zones.collect::<Result<_, Error>>()?;
+        let zone = zones.into_iter().next().unwrap_or(TimeZone::UTC);
+        Ok(Words { times, windows, zone })
+    }
+
+    /// Returns the line of an interval, with what opens then.
+    fn line(&self, interval: Interval) -> String {
+        let (open, close) = (interval.open.as_second(), interval.close.as_second());
+        format!("{open} {close} # {}{}", words(interval, &self.zone), self.reason(interval))
+    }
+
+    /// Says what opens at an interval: a window by its name, where it has one, or an override, of which a remark tells more.
+    fn reason(&self, interval: Interval) -> String {
+        let is_alone = self.windows.len() == 1 && self.times.overrides().is_empty();
+        let window = if is_alone { Some(0) } else { self.times.window_at(interval.open) };
+        let named = |position: usize| Some(self.windows.get(position)?.name.as_ref()?.value.as_str());
+        window.map_or(Some("override"), named).map(|name| format!(" ({name})")).unwrap_or_default()
+    }
+}
+
+/// Returns the line of an interval.
 ///
 /// # Errors
 ///
@@ -92,27 +114,15 @@ fn checked_line(
     what: &Tabled<'_>,
     table: &TableDef,
     interval: Interval,
-    zone: &TimeZone,
-    reason: &str,
+    words: &Words<'_>,
 ) -> Result<String, Error> {
-    let Some(missed) = unseen(what.mechanism, table, interval) else {
-        return Ok(format!("{}{reason}", line(interval, zone)));
-    };
-    let close = Moment::from(interval.close).local(zone);
+    let Some(missed) = unseen(what.mechanism, table, interval) else { return Ok(words.line(interval)) };
+    let close = Moment::from(interval.close).local(&words.zone);
     let Tabled { cluster, change_type: name, .. } = what;
     let message =
         format!("type `{name}` of cluster {cluster} {missed} at {close}, between two runs of its CronJobs");
     let help = "choose an `every` that meets that time, or let it close at another one";
     Err(Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help)))
-}
-
-/// Says what opens at an interval: a window by its name, where it has one, or an override, of which a remark tells more.
-fn reason(times: &OpenTimes, windows: &[&Placed<WindowDef>], interval: Interval) -> String {
-    let is_alone = windows.len() == 1 && times.overrides().is_empty();
-    let window = if is_alone { Some(0) } else { times.window_at(interval.open) };
-    let name = window
-        .map_or(Some("override"), |position| Some(windows.get(position)?.name.as_ref()?.value.as_str()));
-    name.map(|name| format!(" ({name})")).unwrap_or_default()
 }
 
 /// Makes sure that a table has not too many intervals.
@@ -157,11 +167,6 @@ fn unseen(mechanism: MechanismName, table: &TableDef, interval: Interval) -> Opt
             (close - 1).div_euclid(tick).eq(&(open - 1).div_euclid(tick)).then_some("opens and closes")
         }
     }
-}
-
-fn line(interval: Interval, zone: &TimeZone) -> String {
-    let (open, close) = (interval.open.as_second(), interval.close.as_second());
-    format!("{open} {close} # {}", words(interval, zone))
 }
 
 fn words(interval: Interval, zone: &TimeZone) -> String {
@@ -254,8 +259,7 @@ impl Table {
         let (Some(def), Some(old), Some(new)) = (&after.gate.table, times(before)?, times(after)?) else {
             return Ok(self.lines.clone());
         };
-        let zone = zone(after, cluster, change_type)?;
-        let windows = after.windows_of(cluster, change_type);
+        let words = Words::new(after, what, &new)?;
         let bounds = Interval { open: def.bounds.open, close: self.end.0 };
         let [was, is] = [&old, &new].map(|times| times.clone().within(bounds));
         let beyond = |one: &OpenTimes, other| one.beyond(other, bounds.open, bounds.close);
@@ -266,14 +270,11 @@ impl Table {
         for interval in wanted.cut(first, self.end.0) {
             match self.intervals.iter().find(|(own, _)| *own == interval) {
                 Some((_, position)) => lines.push(self.lines[*position].clone()),
-                None => {
-                    let reason = reason(&new, &windows, interval);
-                    lines.push(checked_line(what, def, interval, &zone, &reason)?);
-                }
+                None => lines.push(checked_line(what, def, interval, &words)?),
             }
             check_number(&lines, what, def)?;
         }
-        let [before, after] = [&old, &new].map(|times| remarks(times, bounds, &zone));
+        let [before, after] = [&old, &new].map(|times| remarks(times, bounds, &words.zone));
         let is_interval = |position: usize| {
             self.intervals.iter().any(|(_, own)| *own == position) || position == self.end.1
         };

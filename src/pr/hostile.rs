@@ -170,7 +170,7 @@ fn is_own(html: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some() { 100 } else { 8 }))]
+    #![proptest_config(ProptestConfig::with_cases(if crate::is_thorough() { 100 } else { 8 }))]
 
     #[test]
     fn nothing_hostile_means_anything_in_a_comment(report in report(), limit in 0_usize..8_000) {

@@ -28,8 +28,9 @@ pub fn differences(
         for unbuilt in
             after.iter().filter(|inventory| inventory.cluster == cluster && inventory.path.is_some())
         {
-            let was = unbuilt.among(before);
-            if let (Err(message), true) = (&unbuilt.objects, was.is_none_or(|was| was.objects.is_ok())) {
+            if let Err(message) = &unbuilt.objects
+                && unbuilt.among(before).is_none_or(|was| was.objects.is_ok())
+            {
                 let folder = unbuilt.path.clone().unwrap_or_default();
                 add(Mismatch::Unbuildable { folder, message: message.clone() });
             }

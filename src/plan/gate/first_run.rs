@@ -18,6 +18,9 @@ pub(super) fn first_run(
     source: &HeldSource,
     begins: &BTreeSet<&str>,
 ) -> Option<Diagnostic> {
+    if begins.len() < 2 {
+        return None;
+    }
     let names: Vec<&str> = begins.iter().copied().collect();
     let text = format!(
         "{} of cluster {} begins at the commit that {} have applied. If these differ, its first run may fail",
@@ -26,5 +29,5 @@ pub(super) fn first_run(
         some(&names, MOST)
     );
     let help = "let this reach the cluster while the window is open\nor merge nothing else before that run; where it fails, `gitops-windows status` says what to do";
-    (begins.len() > 1).then(|| Diagnostic::note(text).at(Place::file(input.spec.path.clone())).help(help))
+    Some(Diagnostic::note(text).at(Place::file(input.spec.path.clone())).help(help))
 }

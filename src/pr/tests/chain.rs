@@ -289,7 +289,7 @@ fn the_deadline_is_the_last_merge_that_surely_lands_in_the_opening() {
         usize::try_from(seed >> 33).unwrap() % below
     };
     let mut counted = 0;
-    let rounds = if std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some() { 150 } else { 40 };
+    let rounds = if crate::is_thorough() { 150 } else { 40 };
     for _ in 0..rounds {
         let zone = ["Europe/Berlin", "America/New_York", "Asia/Kolkata", "UTC", "Pacific/Auckland"][next(5)];
         let open = format!("{} {} * * {}", next(60), next(20), ["SAT", "*", "MON,WED", "1-5"][next(4)]);

@@ -163,7 +163,7 @@ fn invariant_6_a_kill_at_any_step_is_recovered() {
 /// of its recovery; with `GITOPS_WINDOWS_TEST_THOROUGH` set, every pair is tried.
 #[test]
 fn invariant_6_a_kill_at_any_step_of_the_recovery_is_recovered() {
-    let stride = if std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some() { 1 } else { 7 };
+    let stride = if crate::is_thorough() { 1 } else { 7 };
     let mut pairs = 0;
     for act in [Act::Write, Act::Undo] {
         for at in (0..STEPS).step_by(stride) {
