@@ -119,6 +119,7 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     let all = Selected { sides: (0..fleet.sides.len()).collect(), ..Selected::default() };
     let answer = answer(&spec, &fleet, &schedules, &all, now, zone.clone());
     let answer = answer.with_history(&model, &schedules, &history);
+    workspace.repository.answered()?;
     let unclosed = answer.unclosed();
     let range = Interval { open: from, close: to };
     let calendar = calendar::Calendar::new(&spec, &schedules, &clusters, &unclosed, range, zone, most)

@@ -169,6 +169,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
         report.findings.extend(held.without_path(&closed));
         report.findings.sort();
     }
+    repository.answered()?;
     match arguments.format {
         PrFormat::Text => output.result(text(&report).as_bytes()),
         PrFormat::Markdown => {

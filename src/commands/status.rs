@@ -55,6 +55,7 @@ pub fn run(global: &Global, arguments: &Status, output: &Output) -> Result<Exit,
     let mut known = Known::default();
     loop {
         let answer = answer(&loaded, &expected, &asked, arguments, clock::now(global)?, &mut known);
+        loaded.workspace.repository.answered()?;
         let is_watched = arguments.watch.is_some();
         match arguments.format {
             TextFormat::Text => {

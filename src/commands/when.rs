@@ -57,6 +57,7 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let selected = select(&input, &fleet, &question)?;
     let answer = answer(&spec, &fleet, &schedules, &selected, at, clock::local());
     let answer = answer.with_history(&model, &schedules, &history).with_types(&input);
+    workspace.repository.answered()?;
     match arguments.format {
         TextFormat::Text => output.result(text(&answer, output.width(), output.verbose()).as_bytes()),
         TextFormat::Json => output.json(&json(&answer)),

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
@@ -72,12 +73,28 @@ pub(super) struct Git {
     settings: Vec<(String, &'static str)>,
     /// Variables of its environment.
     environment: Vec<(&'static str, String)>,
+    /// Why one of its questions could not be asked.
+    unasked: Unasked,
 }
+
+/// The first reason for which git could not be asked, shared by all who ask in one repository.
+pub(super) type Unasked = Arc<OnceLock<String>>;
 
 impl Git {
     /// Will run git in `folder`.
     pub(super) fn in_folder(folder: &Path) -> Git {
-        Git { folder: folder.to_owned(), settings: Vec::new(), environment: Vec::new() }
+        Git {
+            folder: folder.to_owned(),
+            settings: Vec::new(),
+            environment: Vec::new(),
+            unasked: Unasked::default(),
+        }
+    }
+
+    /// Keeps there why git can't be asked, for whom no answer and "no" are the same.
+    pub(super) fn telling(mut self, unasked: &Unasked) -> Git {
+        self.unasked = unasked.clone();
+        self
     }
 
     /// Returns git without the filters that the repository itself names.
@@ -119,6 +136,20 @@ impl Git {
     /// Runs git with `input` on its standard input and gives its standard output, if it ends with
     /// one of the exit codes.
     pub(super) fn run_with<A: AsRef<OsStr>>(
+        &self,
+        arguments: &[A],
+        input: Vec<u8>,
+        codes: &[i32],
+    ) -> Result<Vec<u8>, GitError> {
+        self.ask(arguments, input, codes).inspect_err(|error| {
+            if let GitError::Io(error) = error {
+                // The first one tells enough.
+                let _ = self.unasked.set(error.to_string());
+            }
+        })
+    }
+
+    fn ask<A: AsRef<OsStr>>(
         &self,
         arguments: &[A],
         input: Vec<u8>,

@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::limit;
 use crate::path::RepoPath;
 use crate::repo::file::Contents;
-use crate::repo::git::{Git, GitError};
+use crate::repo::git::{Git, GitError, Unasked};
 use crate::repo::name::{bytes_of, keep, native_path, records, repo_path};
 use crate::repo::{Entry, Snapshot};
 
@@ -39,6 +39,7 @@ pub struct Repository {
     top: PathBuf,
     spec_dir: RepoPath,
     git: Option<GitDirs>,
+    unasked: Unasked,
 }
 
 /// What was read, and what had to be left out.
@@ -75,13 +76,16 @@ impl Repository {
             Error::invalid(Diagnostic::error(format!("the folder `{}` {why}", dir.display())))
         })?;
         let (top, git_dir) = (native_path(top)?, native_path(git_dir)?);
-        let file_mode = git.run(&["config", "--type=bool", "--get", "core.fileMode"]);
-        let file_mode = !matches!(file_mode, Ok(answer) if answer == b"false\n");
-        Ok(Repository { top, spec_dir, git: Some(GitDirs { git_dir, file_mode }) })
+        // Its exit code is 1 where nothing says so (`git help config`).
+        let file_mode =
+            git.run_with(&["config", "--type=bool", "--get", "core.fileMode"], Vec::new(), &[0, 1]);
+        let file_mode = file_mode.map_err(|error| error.into_error(&doing))? != b"false\n";
+        let git = Some(GitDirs { git_dir, file_mode });
+        Ok(Repository { top, spec_dir, git, unasked: Unasked::default() })
     }
 
     fn plain(top: PathBuf) -> Repository {
-        Repository { top, spec_dir: RepoPath::top(), git: None }
+        Repository { top, spec_dir: RepoPath::top(), git: None, unasked: Unasked::default() }
     }
 
     /// Gives the absolute path of the top folder.
@@ -105,7 +109,20 @@ impl Repository {
     }
 
     pub(super) fn ask_git(&self) -> Git {
-        Git::in_folder(&self.top)
+        Git::in_folder(&self.top).telling(&self.unasked)
+    }
+
+    /// Makes sure that git could be asked all that was asked of it: where it can't, it seems to know no such commit.
+    ///
+    /// # Errors
+    ///
+    /// When it could not be started or talked to.
+    pub fn answered(&self) -> Result<(), Error> {
+        let told = self.unasked.get().map(|why| {
+            let problem = format!("git can't be run: {why}; what follows from its history is not known");
+            Error::invalid(Diagnostic::error(problem).help("run this again"))
+        });
+        told.map_or(Ok(()), Err)
     }
 
     /// Reads every file that git tracks or would track, as it stands on disk.

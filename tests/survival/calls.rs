@@ -1,7 +1,7 @@
 //! Every system call that a writing command makes fails once, and the command is killed at it once: the next command
-//! always finds the old tree or the new one.
+//! always finds the old tree or the new one. Every call of a reading command fails once: it says the same, or that it failed.
 //!
-//! `strace` injects the faults. Each call is struck in the thread that does the writing; what git does for it is left
+//! `strace` injects the faults. Each call is struck in the thread that reads and writes; what git does for it is left
 //! alone. By default 12 cases of each command are tried; `GITOPS_WINDOWS_STRIKES` says another number, and
 //! `GITOPS_WINDOWS_TEST_THOROUGH` takes every one. How many there were stands in `target/tmp/strikes.txt`.
 
@@ -83,6 +83,44 @@ fn calls(trial: &Trial) -> BTreeMap<String, usize> {
     found
 }
 
+/// Lists the errors that calls may meet, each at each time.
+fn errors(calls: &BTreeMap<String, usize>) -> Vec<String> {
+    let mut found = Vec::new();
+    // What is not closed by an injector is open for ever: a pipe to git, for which the program then waits.
+    for (name, times) in calls.iter().filter(|(name, _)| *name != "close") {
+        for time in 1..=*times {
+            found.extend(ERRORS.map(|error| format!("inject={name}:error={error}:when={time}")));
+        }
+    }
+    found
+}
+
+/// Lists the ends that come at calls which change something, each at each time.
+fn kills(calls: &BTreeMap<String, usize>) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, times) in calls.iter().filter(|(name, _)| CHANGES.contains(&name.as_str())) {
+        for time in 1..=*times {
+            found.extend(KILLS.map(|signal| format!("inject={name}:signal={signal}:when={time}")));
+        }
+    }
+    found
+}
+
+/// Takes as many of the cases as are to be tried, from all over.
+fn some(cases: &[String], offset: usize) -> impl Iterator<Item = &String> {
+    let stride = cases.len().div_ceil(most().min(cases.len()));
+    cases.iter().skip(offset % stride).step_by(stride)
+}
+
+/// Fails where a struck run has no end of its own.
+fn assert_ends(run: &std::process::Output, fault: &str, context: &dyn Fn() -> String) {
+    // The standard library panics where it can't read from the pipe by which a child says that it began.
+    let is_of_library = said(run).contains("/library/std/src/") && fault.starts_with("inject=read:");
+    assert!(run.status.code() != Some(124) && run.status.code() != Some(137), "no end: {}", context());
+    assert!(is_of_library || !said(run).contains("panicked"), "{}", context());
+    assert!(run.status.code() != Some(70), "{}", context());
+}
+
 /// What a command leaves, and what is counted.
 #[derive(Default)]
 struct Count {
@@ -102,29 +140,14 @@ fn strike(scratch: &Scratch, arguments: &[&str], offset: usize, count: &mut Coun
     assert!(run.status.success(), "{arguments:?}: {}", said(&run));
     let new = usual.tree();
     assert!(old != new, "{arguments:?} writes nothing");
-    let mut cases = Vec::new();
-    for (name, times) in calls(&usual) {
-        for time in 1..=times {
-            // What is not closed by an injector is open for ever: a pipe to git, for which the program then waits.
-            if name != "close" {
-                cases.extend(ERRORS.map(|error| format!("inject={name}:error={error}:when={time}")));
-            }
-            if CHANGES.contains(&name.as_str()) {
-                cases.extend(KILLS.map(|signal| format!("inject={name}:signal={signal}:when={time}")));
-            }
-        }
-    }
-    let stride = cases.len().div_ceil(most().min(cases.len()));
+    let calls = calls(&usual);
+    let cases = [errors(&calls), kills(&calls)].concat();
     count.all = cases.len();
-    for fault in cases.iter().skip(offset).step_by(stride) {
+    for fault in some(&cases, offset) {
         let trial = Trial::of(scratch);
         let run = struck(&trial, fault, arguments);
         let context = || format!("{arguments:?} {fault}: {:?} {}", run.status.code(), said(&run));
-        // The standard library panics where it can't read from the pipe by which a child says that it began.
-        let is_of_library = said(&run).contains("/library/std/src/") && fault.starts_with("inject=read:");
-        assert!(run.status.code() != Some(124) && run.status.code() != Some(137), "no end: {}", context());
-        assert!(is_of_library || !said(&run).contains("panicked"), "{}", context());
-        assert!(run.status.code() != Some(70), "{}", context());
+        assert_ends(&run, fault, &context);
         let there = trial.tree();
         let is_whole = there == old || there == new;
         assert!(is_whole || !run.status.success(), "success, and a torn tree: {}", context());
@@ -164,10 +187,18 @@ fn with_table() -> Scratch {
     scratch
 }
 
+/// Tells whether there is no strace, and says so.
+fn lacks_strace() -> bool {
+    let lacks = Command::new("strace").arg("-V").output().is_err();
+    if lacks {
+        eprintln!("skipped: there is no strace to inject faults with");
+    }
+    lacks
+}
+
 #[test]
 fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
-    if Command::new("strace").arg("-V").output().is_err() {
-        eprintln!("skipped: there is no strace to inject faults with");
+    if lacks_strace() {
         return;
     }
     let plain = Scratch::fixture("sample");
@@ -215,6 +246,72 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
         )
         .unwrap();
     }
-    std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("strikes.txt"), &told).unwrap();
+    tell("strikes.txt", &told);
+}
+
+/// Gives how the answer of one run differs from that of another.
+fn difference(one: &std::process::Output, other: &std::process::Output) -> String {
+    let (one, other) = (String::from_utf8_lossy(&one.stdout), String::from_utf8_lossy(&other.stdout));
+    similar::TextDiff::from_lines(&one, &other).unified_diff().to_string()
+}
+
+/// Keeps what was counted, and shows it.
+fn tell(name: &str, told: &str) {
+    std::fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join(name), told).unwrap();
     eprint!("{told}");
+}
+
+#[test]
+fn a_fault_at_any_system_call_of_what_reads_is_told_or_changes_no_answer() {
+    if lacks_strace() {
+        return;
+    }
+    let scratch = with_windows();
+    scratch.take(&["split", "--all", "--yes"]);
+    scratch.commit();
+    scratch.replace("windows.yaml", "0 22 * * SAT", "0 21 * * SAT").commit();
+    let at = ["--now", "2026-11-24T10:00:00Z"];
+    let with = |arguments: &[&'static str]| [arguments, &at[..]].concat();
+    let (when, pr) = (with(&["when"]), with(&["pr", "--base", "HEAD^", "--format", "json"]));
+    let commands: [&[&str]; 7] = [
+        &["clusters", "--format", "json"],
+        &["check", "--format", "json"],
+        &when,
+        &["explain", "clusters/edge-01/apps"],
+        &["verify"],
+        &["diff"],
+        &pr,
+    ];
+    let mut told = String::new();
+    for (position, arguments) in commands.into_iter().enumerate() {
+        // Once before, so that its builds are at hand.
+        Trial::of(&scratch).run(arguments);
+        let usual = Trial::of(&scratch);
+        let right = struck(&usual, "", arguments);
+        assert!(matches!(right.status.code(), Some(0 | 1)), "{arguments:?}: {}", said(&right));
+        let cases = errors(&calls(&usual));
+        let (mut tried, mut equal) = (0, 0);
+        for fault in some(&cases, position) {
+            let run = struck(&usual, fault, arguments);
+            let context = || format!("{arguments:?} {fault}: {:?} {}", run.status.code(), said(&run));
+            assert_ends(&run, fault, &context);
+            let is_equal = (run.status.code(), &run.stdout) == (right.status.code(), &right.stdout);
+            assert!(
+                is_equal || !run.status.success() && !said(&run).is_empty(),
+                "another answer, and no word of why: {}\n{}",
+                context(),
+                difference(&right, &run)
+            );
+            tried += 1;
+            equal += usize::from(is_equal);
+        }
+        writeln!(
+            told,
+            "{}: {tried} of {} cases, {equal} with the usual answer, violations 0",
+            arguments[0],
+            cases.len()
+        )
+        .unwrap();
+    }
+    tell("faults.txt", &told);
 }
