@@ -6,6 +6,7 @@ use gitops_windows::render::Request;
 use gitops_windows::repo::{File, Snapshot};
 
 use super::dice::Dice;
+use super::support::thorough::some;
 use super::{agree, names, path, snapshot};
 
 impl Dice {
@@ -128,7 +129,7 @@ impl Dice {
 #[test]
 fn references_by_chance() {
     let mut built = 0;
-    for seed in 1..60_u64 {
+    for seed in some(1..60_u64, 3) {
         let mut tree = Snapshot::default();
         let size = if seed % 10 == 0 { 120 } else { 6 };
         Dice(seed * 7919).fill(&mut tree, "top", (seed % 4) as usize, size);
@@ -136,7 +137,7 @@ fn references_by_chance() {
         let requests: Vec<Request> = folders.into_iter().map(Request::base).collect();
         built += agree(&tree, &requests).iter().filter(|outcome| outcome.is_ok()).count();
     }
-    assert!(built > 60, "{built} of them build");
+    assert!(built > 20, "{built} of them build");
 }
 
 fn config_maps(count: usize) -> String {

@@ -7,6 +7,7 @@ use gitops_windows::repo::{File, Snapshot};
 
 use super::dice::Dice;
 use super::support::kustomizations;
+use super::support::thorough::some;
 use super::{agree, names, path, snapshot};
 
 const BODIES: [&str; 4] =
@@ -56,7 +57,7 @@ fn layer(dice: &mut Dice, objects: &[(&str, &str, &str)]) -> String {
 #[test]
 fn patches_by_chance() {
     let mut built = 0;
-    for seed in 1..80_u64 {
+    for seed in some(1..80_u64, 3) {
         let mut dice = Dice(seed * 104_729);
         let mut objects = Vec::new();
         for _ in 0..5 {
@@ -90,7 +91,7 @@ fn patches_by_chance() {
             folders.into_iter().map(|folder| Request::base(folder).with_origins()).collect();
         built += agree(&tree, &requests).iter().filter(|outcome| outcome.is_ok()).count();
     }
-    assert!(built > 40, "{built} of them build");
+    assert!(built > 13, "{built} of them build");
 }
 
 /// 1,000 patches of 3,000 objects: read one after the other for each patch, they take two minutes.

@@ -3,6 +3,7 @@
 use gitops_windows::schedule::{CronPair, Interval, Length, Timeline, WindowEdges, zone};
 use jiff::{Timestamp, ToSpan};
 
+use super::thorough::{is_thorough, some};
 use super::{at, cron};
 
 const PAIRS: [(&str, &str); 7] = [
@@ -31,8 +32,9 @@ const MINUTES: [u32; 7] = [1, 7, 30, 90, 240, 1440, 3 * 1440 + 35];
 fn a_later_pair_fires_so_much_later_at_each_firing_of_ten_years_or_is_refused() {
     let (from, to) = (at("2026-01-05T00:00:00Z"), at("2036-01-01T00:00:00Z"));
     let (mut exact, mut refused) = (0, 0);
-    for (open, close) in PAIRS {
-        for name in ZONES {
+    for (position, (open, close)) in PAIRS.into_iter().enumerate() {
+        // Every zone has a pair, and every pair zones.
+        for name in some(ZONES.into_iter().cycle().skip(position).take(ZONES.len()), 3) {
             let zone = zone::parse(name).unwrap();
             let pair = CronPair { open: cron(open), close: cron(close) };
             let all = |pair: &CronPair, from: Timestamp, to: Timestamp| -> [Vec<Timestamp>; 2] {
@@ -85,7 +87,8 @@ fn a_later_pair_fires_so_much_later_at_each_firing_of_ten_years_or_is_refused() 
         }
     }
     eprintln!("{exact} exact, {refused} refused");
-    assert!(exact > 100 && refused > 30);
+    let least = if is_thorough() { (100, 30) } else { (33, 10) };
+    assert!(exact > least.0 && refused > least.1);
 }
 
 /// Replays all firings, a closing before an opening of the same instant.

@@ -6,6 +6,7 @@ use gitops_windows::check::code_of_lint;
 use gitops_windows::schedule::lint::{Lint, LintCode, LintOptions, lints};
 use gitops_windows::schedule::{Window, WindowKey};
 
+use super::thorough::{is_thorough, some};
 use super::{at, from_to, open_close, open_for};
 
 fn options() -> LintOptions {
@@ -211,7 +212,7 @@ fn a_change_of_the_clocks_whose_effect_lasts_is_told() {
 #[test]
 fn another_time_that_is_offered_works() {
     let mut offered = 0;
-    for zone in ["Europe/Berlin", "Australia/Lord_Howe", "Africa/Cairo"] {
+    for zone in some(["Europe/Berlin", "Australia/Lord_Howe", "Africa/Cairo"], 3) {
         for (open, close) in [
             ("0 22 * * SAT", "30 2 * * SUN"),
             ("0 22 * * *", "15 2 * * *"),
@@ -246,7 +247,7 @@ fn another_time_that_is_offered_works() {
             }
         }
     }
-    assert!(offered >= 10, "{offered}");
+    assert!(offered >= if is_thorough() { 10 } else { 3 }, "{offered}");
 }
 
 #[test]

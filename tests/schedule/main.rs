@@ -9,6 +9,8 @@ mod monthly;
 mod open_times;
 mod outage;
 mod second_opinion;
+#[path = "../support/thorough.rs"]
+mod thorough;
 mod windows;
 
 use gitops_windows::schedule::{CronExpr, Window, WindowForm, zone};

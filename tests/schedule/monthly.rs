@@ -8,6 +8,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
 use super::at;
+use super::thorough::{is_thorough, some};
 
 const WEEKS: [&str; 5] = ["first", "second", "third", "fourth", "last"];
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -116,7 +117,7 @@ fn ten_years_of_all_zones_are_as_a_walk_over_all_days_says() {
         zones.insert([(0, clock.to_offset(start).seconds())].into_iter().chain(changes).collect(), name);
     }
     let (mut all, mut refused) = (0, 0);
-    for (index, name) in zones.values().enumerate() {
+    for (index, name) in some(zones.values().enumerate(), 4) {
         let usual = [0, 11, 23].map(|more| {
             let index = index + more;
             (index % 5, index / 5 % 7, TIMES[index % 7].to_owned())
@@ -131,7 +132,8 @@ fn ten_years_of_all_zones_are_as_a_walk_over_all_days_says() {
         }
     }
     eprintln!("{all} intervals, {refused} windows refused");
-    assert!(all > 30_000 && refused > 25);
+    let least = if is_thorough() { (30_000, 25) } else { (7_000, 5) };
+    assert!(all > least.0 && refused > least.1);
 }
 
 #[test]

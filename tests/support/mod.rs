@@ -9,6 +9,7 @@
 
 pub mod golden;
 pub mod scratch;
+pub mod thorough;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;

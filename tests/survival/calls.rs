@@ -12,6 +12,7 @@ use std::process::Command;
 
 use crate::ground::{PROGRAM, Trial, said, with_windows};
 use crate::support::scratch::{Scratch, Tree, WINDOW};
+use crate::support::thorough::is_thorough;
 
 /// The calls that touch files, as far as they are made.
 const CALLS: &str = "trace=openat,openat2,read,pread64,write,pwrite64,writev,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fsync,fdatasync,syncfs,ftruncate,fchmod,fchmodat,chmod,flock,fcntl,statx,newfstatat,fstat,getdents64,readlink,readlinkat,lseek,fallocate,copy_file_range,utimensat,close";
@@ -57,8 +58,7 @@ const KILLS: [&str; 2] = ["SIGKILL", "SIGTERM"];
 /// How many cases of a command are tried.
 fn most() -> usize {
     let said = std::env::var("GITOPS_WINDOWS_STRIKES").ok().map(|number| number.parse().unwrap());
-    let is_thorough = std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some();
-    said.unwrap_or(if is_thorough { usize::MAX } else { 12 })
+    said.unwrap_or(if is_thorough() { usize::MAX } else { 12 })
 }
 
 /// Runs a command with a fault, for a minute at most.
