@@ -164,7 +164,9 @@ impl Reader<'_> {
         let others: BTreeSet<&RepoPath> = others.filter(|path| !path.is_top()).collect();
         own.retain(|(position, root)| {
             let taking_in = self.top.graph.taken_in_by(&self.flux[*position].file);
-            taking_in.contains(&root.folder) || !taking_in.iter().any(|path| others.contains(path))
+            // So does whoever builds a list above its folder, as where each app's stands beside its files.
+            let brings = |path: &RepoPath| others.contains(path) || !path.is_within(&root.folder);
+            taking_in.contains(&root.folder) || !taking_in.iter().any(brings)
         });
         let id = |root: &Root| root.source.as_ref().map(|(id, _)| id.clone());
         let has_source = |root: &Root| id(root).is_some_and(|id| self.top.holds_source(&root.folder, &id));
