@@ -140,8 +140,9 @@ fn a_folder_of_a_cluster_that_goes_deletes_nothing_by_itself() {
     let mut gone = base.clone();
     gone.retain(|path, _| !path.starts_with("clusters/two"));
     let report = compared(&base, &gone);
-    assert!(report.changes.iter().all(crate::pr::Line::is_kept), "{:?}", lines(&report));
-    assert_eq!(report.changes.len(), 8);
+    assert_eq!(lines(&report), Vec::<String>::new());
+    let errors = super::repository::told(&report, &[crate::pr::Topic::Error]);
+    assert!(matches!(&errors[..], [one] if one.contains("there is no folder clusters/two")), "{errors:?}");
 }
 
 #[test]
