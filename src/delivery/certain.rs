@@ -93,12 +93,11 @@ impl Reader<'_> {
                 None if !self.stands(&former.folder) => roots.push(former.clone()),
                 None if former.reason == Reason::FluxInstance => roots.extend(self.without_folder(former)),
                 None => match self.in_its_file(former) {
-                    Some(now) if now.path.as_ref().is_some_and(|path| !self.stands(path)) => {
-                        roots.push(former.clone());
+                    Some(now) if now.path.as_ref().is_some_and(|path| self.stands(path)) => {}
+                    None if one.prunes_itself() && !self.is_taken_in(former) => {
+                        self.taken_down.insert(former.folder.clone());
                     }
-                    Some(_) => {}
-                    None if one.prunes_itself() => _ = self.taken_down.insert(former.folder.clone()),
-                    None => roots.push(former.clone()),
+                    _ => roots.push(former.clone()),
                 },
             }
         }
@@ -120,18 +119,24 @@ impl Reader<'_> {
         })
     }
 
-    /// Returns the Flux Kustomization of a former root, where it still stands in a file.
+    /// Returns the Flux Kustomization of a former root, where it still stands in its file.
     fn in_its_file(&self, former: &Root) -> Option<&FluxKustomization> {
-        let metadata = &former.kustomization.as_ref()?["metadata"];
-        let is_it = |one: &&FluxKustomization| {
+        self.alike(former).find(|one| Some(&one.file) == former.file.as_ref())
+    }
+
+    /// Tells whether the folder of a former root takes in a file that brings it all the same.
+    fn is_taken_in(&self, former: &Root) -> bool {
+        let taken_in = |one: &FluxKustomization| self.top.graph.taken_in_by(&one.file);
+        self.alike(former).any(|one| taken_in(one).contains(&former.folder))
+    }
+
+    /// Returns the Flux Kustomizations with the namespace and the name of a root.
+    fn alike(&self, root: &Root) -> impl Iterator<Item = &FluxKustomization> {
+        let metadata = root.kustomization.as_ref().map(|own| own["metadata"].clone()).unwrap_or_default();
+        let is_it = move |one: &&FluxKustomization| {
             metadata["name"] == one.name.as_str() && metadata["namespace"] == one.namespace.as_str()
         };
-        let mut named = self.flux.iter().filter(is_it).filter(|one| !self.top.graph.is_patch(&one.file));
-        let own = named.clone().find(|one| Some(&one.file) == former.file.as_ref());
-        // Another cluster may have one of that name.
-        let is_taken =
-            |one: &&FluxKustomization| self.top.graph.taken_in_by(&one.file).contains(&former.folder);
-        own.or_else(|| named.find(is_taken))
+        self.flux.iter().filter(is_it).filter(|one| !self.top.graph.is_patch(&one.file))
     }
 
     /// Tells whether a folder is one that Flux could build.

@@ -27,11 +27,16 @@ pub(super) fn gone(clock: &Clock<'_>, one: &Withheld) -> Option<(String, String)
         1 => ". The Flux Kustomization that it applied goes on".to_owned(),
         more => format!(". The {} that it applied go on", count(more, "Flux Kustomization")),
     };
-    let help = match cluster.brings_itself(own) {
-        true => format!(
-            "bring {path} back until {name} reads another folder\nor correct its path\nor do nothing, where the cluster is gone too"
+    let was = clock.before.world;
+    let had = was.model.graph.has(path) || was.snapshot.is_dir(path);
+    let help = match (had, cluster.brings_itself(own)) {
+        (true, true) => format!(
+            "bring {path} back until {name} reads another folder\nor do nothing, where the cluster is gone too"
         ),
-        false => format!("bring {path} back\nor give {name} another path, and let that be applied first"),
+        (true, false) => {
+            format!("bring {path} back\nor give {name} another path, and let that be applied first")
+        }
+        (false, _) => format!("correct spec.path of {name}\nor add {path}"),
     };
     let message = format!(
         "there is no folder {path}, so {name} fails. It applies and deletes nothing, and its objects stay{others}"

@@ -314,6 +314,21 @@ fn a_root_that_leaves_its_own_folder_goes_with_all_that_it_applied() {
     insta::assert_snapshot!(told.join("\n---\n"));
 }
 
+/// The list of its folder takes in another file that holds it.
+#[test]
+fn a_root_that_another_file_brings_too_stays() {
+    let sync = source("1m") + &flux("flux-system", "clusters/one", "");
+    let base = with(
+        &files(),
+        &[
+            ("flux/sync.yaml", "", &sync),
+            ("clusters/one/kustomization.yaml", "", "resources: [../../flux/sync.yaml, apps.yaml]\n"),
+        ],
+    );
+    let gone = without(&base, "clusters/one/flux-system/gotk-sync.yaml");
+    assert_eq!(words(&compared(&base, &gone)), "Nothing changes in any cluster.\n");
+}
+
 /// Which folder somebody applies is a guess, and another one where more stands in Git.
 #[test]
 fn what_only_a_guess_makes_another_cluster_is_not_told() {
