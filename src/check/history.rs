@@ -73,7 +73,10 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
         findings.extend(change.at_source());
         let mut own = change.moved();
         own.extend(change.deleted(&deletions));
-        own.extend(change.ungoverned());
+        // What goes with a root that deletes itself is told with that.
+        if !old.iter().any(|delivery| after.model.delivered.taken_down.contains(&delivery.path)) {
+            own.extend(change.ungoverned());
+        }
         if is_whole {
             own.extend(change.deleted_outside());
             own.extend(change.orphaned());

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::clusters::{Cluster, Known, is_beside};
+use crate::delivery::clusters::{Cluster, Known, Reached, is_beside};
 use crate::delivery::naming::is_root_of;
 use crate::delivery::propose::is_kept;
 use crate::delivery::reading::Reader;
@@ -65,6 +65,7 @@ impl Reader<'_> {
             own = own.into_iter().zip(brought).filter(|(_, brought)| !brought).map(|(one, _)| one).collect();
         }
         roots.extend(own.into_iter().map(|(_, root)| root));
+        self.outlast(&mut roots, known);
         // What Git says of a root is more.
         let mut named: Vec<&RepoPath> = known.roots.values().flatten().collect();
         named.retain(|folder| {
@@ -72,6 +73,75 @@ impl Reader<'_> {
         });
         roots.extend(named.into_iter().map(|folder| Root::folder(folder, Reason::Spec)));
         self.clusters(roots, known)
+    }
+
+    /// Joins the roots of an older state that clusters go on having although Git does not say so any more: what applies one
+    /// knows nothing of a folder that goes. Drops those that delete themselves.
+    fn outlast(&mut self, roots: &mut Vec<Root>, known: &Known) {
+        for one in self.former.roots() {
+            let former = &one.root;
+            let is_same = |root: &Root| {
+                root.folder == former.folder
+                    || root.identity().is_some_and(|own| former.identity() == Some(own))
+            };
+            match roots.iter().position(is_same) {
+                Some(position) => {
+                    if one.prunes_itself() && self.is_unlisted(&roots[position], known) {
+                        self.taken_down.insert(roots.remove(position).folder);
+                    }
+                }
+                None if !self.stands(&former.folder) => roots.push(former.clone()),
+                None if former.reason == Reason::FluxInstance => roots.extend(self.without_folder(former)),
+                None => match self.in_its_file(former) {
+                    Some(now) if now.path.as_ref().is_some_and(|path| self.stands(path)) => {}
+                    None if one.prunes_itself() && !self.is_taken_in(former) => {
+                        self.taken_down.insert(former.folder.clone());
+                    }
+                    _ => roots.push(former.clone()),
+                },
+            }
+        }
+    }
+
+    /// Tells whether the folder of a root builds, and does not bring the root.
+    fn is_unlisted(&mut self, root: &Root, known: &Known) -> bool {
+        let Some((file, ..)) = root.identity() else { return false };
+        if self.top.graph.taken_in_by(file).contains(&root.folder) {
+            return false;
+        }
+        let clusters = self.clusters(vec![root.clone()], known);
+        let mut own = clusters.iter().flat_map(|cluster| &cluster.kustomizations);
+        let is_it = |one: &&Reached| {
+            root.kustomization.as_ref().is_some_and(|own| own["metadata"] == one.value["metadata"])
+        };
+        own.find(is_it).is_some_and(|one| {
+            one.error.is_none() && one.bringers.iter().all(|by| by.kustomization().is_none())
+        })
+    }
+
+    /// Returns the Flux Kustomization of a former root, where it still stands in its file.
+    fn in_its_file(&self, former: &Root) -> Option<&FluxKustomization> {
+        self.alike(former).find(|one| Some(&one.file) == former.file.as_ref())
+    }
+
+    /// Tells whether the folder of a former root takes in a file that brings it all the same.
+    fn is_taken_in(&self, former: &Root) -> bool {
+        let taken_in = |one: &FluxKustomization| self.top.graph.taken_in_by(&one.file);
+        self.alike(former).any(|one| taken_in(one).contains(&former.folder))
+    }
+
+    /// Returns the Flux Kustomizations with the namespace and the name of a root.
+    fn alike(&self, root: &Root) -> impl Iterator<Item = &FluxKustomization> {
+        let metadata = root.kustomization.as_ref().map(|own| own["metadata"].clone()).unwrap_or_default();
+        let is_it = move |one: &&FluxKustomization| {
+            metadata["name"] == one.name.as_str() && metadata["namespace"] == one.namespace.as_str()
+        };
+        self.flux.iter().filter(is_it).filter(|one| !self.top.graph.is_patch(&one.file))
+    }
+
+    /// Tells whether a folder is one that Flux could build.
+    pub(super) fn stands(&self, folder: &RepoPath) -> bool {
+        self.top.graph.has(folder) || self.snapshot.is_dir(folder)
     }
 
     /// Tells whether a folder that the spec names only holds the roots of its cluster: it has no list of its own, and they
@@ -164,7 +234,9 @@ impl Reader<'_> {
         let others: BTreeSet<&RepoPath> = others.filter(|path| !path.is_top()).collect();
         own.retain(|(position, root)| {
             let taking_in = self.top.graph.taken_in_by(&self.flux[*position].file);
-            taking_in.contains(&root.folder) || !taking_in.iter().any(|path| others.contains(path))
+            // So does whoever builds a list above its folder, as where each app's stands beside its files.
+            let brings = |path: &RepoPath| others.contains(path) || !path.is_within(&root.folder);
+            taking_in.contains(&root.folder) || !taking_in.iter().any(brings)
         });
         let id = |root: &Root| root.source.as_ref().map(|(id, _)| id.clone());
         let has_source = |root: &Root| id(root).is_some_and(|id| self.top.holds_source(&root.folder, &id));

@@ -173,7 +173,14 @@ impl Closings {
     /// Of a build that fails its files say what the cluster has: kustomize-controller then applies nothing and deletes
     /// nothing (`KustomizationReconciler.reconcile` returns before both).
     pub(super) fn read(snapshot: &Snapshot, model: &Model, renderer: &dyn Renderer) -> Closings {
-        let mut found = Closings::default();
+        let is_gone = |one: &Reached| {
+            let is_none = |path: &RepoPath| !model.graph.has(path) && !snapshot.is_dir(path);
+            one.fails() && one.path.as_ref().is_some_and(is_none)
+        };
+        // A folder that is gone says nothing of the CronJobs that the cluster has of it.
+        let gone = model.delivered.all.iter().filter(|own| own.kustomizations.iter().any(is_gone));
+        let unread = gone.map(|own| own.name.clone()).collect();
+        let mut found = Closings { unread, ..Closings::default() };
         for Brought { carried: one, objects, is_unbuilt } in brought(snapshot, model, renderer) {
             let is_unread = is_unbuilt && objects.is_none();
             if is_unread {

@@ -14,7 +14,7 @@ use crate::delivery::naming::{self, home, prefix};
 use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
-use crate::delivery::view::View;
+use crate::delivery::view::{Built, View};
 use crate::delivery::{Jitters, LeftOut, Reason, Root, World};
 use crate::mechanism;
 use crate::path::RepoPath;
@@ -138,6 +138,8 @@ pub struct Cluster {
     pub sources: Vec<(SourceId, Value)>,
     /// The positions of the Flux Kustomizations of which builds bring sources.
     pub(super) source_bringers: Vec<(SourceId, usize)>,
+    /// The sources and the generators, each with the position of the Flux Kustomization of which the build brings it.
+    pub(super) brought: Vec<(usize, Built)>,
     /// The artifacts of this repository that its Flux Kustomizations read: where each begins, and what it leaves out.
     pub(super) artifacts: BTreeSet<Artifact>,
     /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
@@ -397,6 +399,8 @@ pub struct Clusters {
     pub not_alive: BTreeSet<usize>,
     /// The files that speak of Flux, can't be read as YAML, and stand where people apply what Git says of no root.
     pub unread: BTreeSet<RepoPath>,
+    /// The folders of roots that an older state had and that delete themselves, with all that they applied.
+    pub taken_down: BTreeSet<RepoPath>,
     /// What artifacts leave out, and what they hold.
     pub(super) ignored: BTreeMap<Artifact, Fetched>,
 }

@@ -267,8 +267,16 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
         unsaid: None,
         part: Part::Whole,
     };
+    let is_new =
+        |name: &str| before.model.delivered.named(name).is_none() && !names.values().any(|now| *now == name);
+    let is_gone = |name: &str| after.model.delivered.named(name).is_none() && !names.contains_key(name);
+    olds.retain(|_, all| {
+        all.retain(|old| !(is_gone(old.cluster) && is_belief(old, before, after)));
+        !all.is_empty()
+    });
     let mut pairs = Vec::new();
-    for applier in appliers(after.model) {
+    let news = appliers(after.model).into_iter();
+    for applier in news.filter(|new| !(is_new(new.cluster) && is_belief(new, after, before))) {
         let old =
             olds.get_mut(&(applier.cluster.to_owned(), owned(applier.key()))).and_then(VecDeque::pop_front);
         pairs.push(pair(applier.cluster.to_owned(), old, Some(applier)));
@@ -278,6 +286,22 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     }
     pairs.sort_by(|a, b| a.cluster.cmp(&b.cluster));
     pairs
+}
+
+/// Tells whether a build is of a cluster that only one tree proposes, though what is in it stands in the other one too: nothing
+/// but the guess changes.
+fn is_belief(applier: &Applier<'_>, own: World<'_>, other: World<'_>) -> bool {
+    let cluster = own.model.delivered.named(applier.cluster);
+    let Some(cluster) = cluster.filter(|cluster| !cluster.is_said()) else { return false };
+    let stands = |one: &Reached| {
+        let mut all = other.model.all_flux().iter().chain(&other.model.unlisted);
+        let written = own.model.standing(one);
+        written.is_some_and(|own| all.any(|other| (&other.file, &other.name) == (&own.file, &own.name)))
+    };
+    match applier.kustomization {
+        Some(one) => stands(one),
+        None => cluster.kustomizations.iter().any(stands),
+    }
 }
 
 /// Builds one side; of what is unsaid, only the Flux Kustomizations count.

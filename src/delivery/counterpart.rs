@@ -8,7 +8,8 @@ use crate::path::RepoPath;
 /// Returns the names of clusters after, by those before: of clusters with another name, that with the same roots.
 ///
 /// A root is the same where it is the same folder, or where the object that applies it is the same: with another path that
-/// one builds another folder of the same cluster. Each is the same as one other at most; where several could be, none is.
+/// one builds another folder of the same cluster. Each is the same as one other at most; where several could be, none is. What
+/// both trees only propose is the same where the same Flux Kustomizations are in it.
 pub fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'m str> {
     let is_gone = |old: &&Cluster| after.delivered.named(&old.name).is_none();
     let mut olds: Vec<&Cluster> = before.delivered.all.iter().filter(is_gone).collect();
@@ -28,7 +29,22 @@ pub fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str
             found.insert(old.name.as_str(), new.name.as_str());
         }
     }
+    // Of what is only proposed the folder may be another guess about one cluster.
+    olds.retain(|old| !found.contains_key(old.name.as_str()) && !old.is_said());
+    news.retain(|new| !new.is_said() && !found.values().any(|name| *name == new.name));
+    for old in olds {
+        let own = written(before, old);
+        let shared = |new: &&&Cluster| written(after, new).intersection(&own).count();
+        let fitting = news.iter().filter(|new| shared(new) > 0);
+        found.extend(fitting.max_by_key(shared).map(|new| (old.name.as_str(), new.name.as_str())));
+    }
     found
+}
+
+/// Returns the Flux Kustomizations of a cluster that stand in files: the file, the namespace and the name.
+fn written<'m>(model: &'m Model, cluster: &Cluster) -> BTreeSet<(&'m RepoPath, &'m str, &'m str)> {
+    let own = model.all_flux().iter().filter(|one| one.read_in == cluster.name);
+    own.map(|one| (&one.file, one.namespace.as_str(), one.name.as_str())).collect()
 }
 
 fn folders(cluster: &Cluster) -> BTreeSet<&RepoPath> {

@@ -10,6 +10,7 @@ use crate::delivery::comparison::{Built, Change, Pair, Part};
 use crate::render::Object;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::{puts_in, substitute};
+use crate::repo::secret::is_cipher;
 
 /// The changes of pairs.
 pub(super) struct Changes {
@@ -130,8 +131,18 @@ fn named(applier: &Option<Applier<'_>>, built: &[Object], other: Option<&Value>)
         substitute(post_build, &mut own);
         own
     };
+    let mut hidden: BTreeMap<ObjectId, usize> = BTreeMap::new();
+    let mut id = |object: &Object| {
+        let id = ObjectId::of(&object.value);
+        let Some(id) = without_ciphers(&id, object) else { return id };
+        let count = hidden.entry(id.clone()).or_default();
+        *count += 1;
+        let name = if *count == 1 { id.name.clone() } else { format!("{} ({count})", id.name) };
+        ObjectId { name, ..id }
+    };
     let named = |object: &Object| {
-        let built = (ObjectId::of(&object.value), object.clone());
+        let own = id(object);
+        let built = (own.clone(), object.clone());
         let mut value = object.value.clone();
         if let Some(post_build) = post_build.filter(|own| puts_in(own)) {
             let own = with(post_build, &value);
@@ -142,9 +153,21 @@ fn named(applier: &Option<Applier<'_>>, built: &[Object], other: Option<&Value>)
         let between = other.map(|other| with(other, &object.value)).filter(|other| *other != *value);
         let of = |value: Arc<Value>| Object { value, origin: object.origin.clone() };
         let between = between.map(|other| of(Arc::new(other)));
-        Named { built, live: (ObjectId::of(&value), of(value)), between }
+        let live = if built.0 == ObjectId::of(&object.value) { ObjectId::of(&value) } else { own };
+        Named { built, live: (live, of(value)), between }
     };
     built.iter().map(named).collect()
+}
+
+/// Returns an id by the file of an object, where SOPS has encrypted its kind or its name too: a cipher is another one each time
+/// that it is written. `None` where it has not.
+fn without_ciphers(id: &ObjectId, object: &Object) -> Option<ObjectId> {
+    let is_hidden = [&id.kind, &id.name].into_iter().any(|text| is_cipher(text));
+    let file = object.origin.as_ref().filter(|_| is_hidden).map(|origin| &origin.path)?;
+    let plain = |text: &str| if is_cipher(text) { String::new() } else { text.to_owned() };
+    let kind = if is_cipher(&id.kind) { "object".to_owned() } else { id.kind.clone() };
+    let name = if is_cipher(&id.name) { format!("encrypted in {file}") } else { id.name.clone() };
+    Some(ObjectId { group: plain(&id.group), kind, namespace: plain(&id.namespace), name })
 }
 
 /// Compares one form of the objects of all pairs.

@@ -7,14 +7,19 @@ use serde_json::Value;
 
 use crate::delivery::about::owned;
 use crate::delivery::clusters::Bringer;
+use crate::delivery::inventory::{is_kept, prunes};
 use crate::delivery::variables::Kept;
-use crate::delivery::{Cluster, Model, Reached};
+use crate::delivery::view::Built;
+use crate::delivery::{Cluster, Model, Reached, Root};
 use crate::path::RepoPath;
 use crate::repo::manifest::ObjectId;
 
 /// What Flux Kustomizations of an older state applied.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Former(BTreeMap<By, Left>);
+pub struct Former {
+    left: BTreeMap<By, Left>,
+    roots: Vec<FormerRoot>,
+}
 
 /// The folder of the root, and the secrets of `kubeConfig` on the way, the namespace and the name of a Flux Kustomization.
 type By = (RepoPath, [String; 3]);
@@ -23,15 +28,40 @@ type By = (RepoPath, [String; 3]);
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Left {
     /// The Flux Kustomizations that no other one applied too.
-    kustomizations: BTreeMap<ObjectId, Arc<Value>>,
+    pub kustomizations: BTreeMap<ObjectId, Built>,
+    /// The sources and the generators.
+    pub others: Vec<Built>,
     /// The objects with values of variables.
     pub values: BTreeMap<ObjectId, Kept>,
+}
+
+/// The root of a cluster of which Git says what applies it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct FormerRoot {
+    /// It, with the spec that the cluster has.
+    pub root: Root,
+    /// Whether its own build brings it.
+    pub is_own: bool,
+}
+
+impl FormerRoot {
+    /// Tells whether it deletes itself, and with it all that it applied, once its own build brings it no more
+    /// (kustomize-controller, `prune` and `finalize`).
+    pub fn prunes_itself(&self) -> bool {
+        let own = |value: &Arc<Value>| {
+            !is_kept(value) && prunes(&value["spec"]["prune"]) && value["spec"]["suspend"] != true
+        };
+        self.is_own && self.root.kustomization.as_ref().is_some_and(own)
+    }
 }
 
 impl Former {
     /// Gathers what the clusters of a model have.
     pub(super) fn of(model: &Model) -> Former {
         let mut found: BTreeMap<By, Left> = BTreeMap::new();
+        let mut roots = Vec::new();
+        let files = model.all_flux().iter().map(|flux| (Arc::as_ptr(&flux.effective), &flux.file));
+        let files: BTreeMap<_, &RepoPath> = files.collect();
         for cluster in &model.delivered.all {
             let is_sure = |one: &&Reached| one.is_certain && one.error.is_none() && !one.is_suspended();
             let by =
@@ -46,15 +76,27 @@ impl Former {
                     continue;
                 };
                 let own = &mut found.entry(by).or_default().kustomizations;
-                own.insert(ObjectId::of(&one.value), one.value.clone());
+                let file = files.get(&Arc::as_ptr(&one.value)).map(|file| (*file).clone());
+                own.insert(ObjectId::of(&one.value), Built { value: one.value.clone(), file });
+            }
+            for (position, one) in &cluster.brought {
+                if let Some(by) = by(*position) {
+                    found.entry(by).or_default().others.push(one.clone());
+                }
             }
             for (position, id, kept) in cluster.kept_values() {
                 if let Some(by) = by(position) {
                     found.entry(by).or_default().values.insert(id, kept);
                 }
             }
+            roots.extend(cluster.roots.iter().filter_map(|root| former_root(cluster, root)));
         }
-        Former(found)
+        Former { left: found, roots }
+    }
+
+    /// Returns the roots of which Git says what applies them, and that nothing else in Git brings.
+    pub(super) fn roots(&self) -> &[FormerRoot] {
+        &self.roots
     }
 
     /// Returns what a Flux Kustomization of a later state applied, where it applies nothing any more: it does not build, or Git
@@ -65,17 +107,32 @@ impl Former {
         let is_suspended = || one.is_suspended() && one.bringers.first() != Some(&Bringer::People);
         let is_idle = one.is_certain && (one.fails() || is_suspended());
         let by = || (root.clone(), owned(one.key()));
-        (is_idle && !self.0.is_empty()).then(|| self.0.get(&by())).flatten()
-    }
-}
-
-impl Left {
-    /// Returns a Flux Kustomization as it was applied.
-    pub(super) fn kustomization(&self, id: &ObjectId) -> Option<&Arc<Value>> {
-        self.kustomizations.get(id)
+        (is_idle && !self.left.is_empty()).then(|| self.left.get(&by())).flatten()
     }
 }
 
 fn key(cluster: &Cluster, one: &Reached) -> Option<By> {
     Some((cluster.roots.get(one.root)?.folder.clone(), owned(one.key())))
+}
+
+/// Returns a root with what the cluster has of it; `None` where Git does not say what applies it, or something else brings it.
+fn former_root(cluster: &Cluster, root: &Root) -> Option<FormerRoot> {
+    let metadata = &root.kustomization.as_ref()?["metadata"];
+    let text = |field: &str| metadata[field].as_str().unwrap_or_default();
+    let one = cluster.reached("", (text("namespace"), text("name")))?;
+    let position = cluster.position(one)?;
+    let mut bringers = one.bringers.iter().filter_map(|by| by.kustomization());
+    if bringers.any(|by| by != position) {
+        return None;
+    }
+    let source = one.source();
+    let known = cluster.sources.iter().find(|(id, _)| id.is(&source));
+    let root = Root {
+        folder: one.path.clone()?,
+        kustomization: Some(one.value.clone()),
+        written: None,
+        source: Some(known.cloned().unwrap_or((source, Value::Null))),
+        ..root.clone()
+    };
+    Some(FormerRoot { root, is_own: one.bringers.contains(&Bringer::Kustomization(position)) })
 }

@@ -49,6 +49,24 @@ impl Reader<'_> {
         found
     }
 
+    /// Returns a former root with the path that its FluxInstance gives it now, where that is no folder here.
+    pub(super) fn without_folder(&self, former: &Root) -> Option<Root> {
+        let (path, namespace, name) = former.identity()?;
+        let mut manifests = kept_manifests(self.snapshot.file(path)?).into_iter().flatten();
+        let lost = manifests.find_map(|manifest| {
+            let mut own = objects(&manifest.value).into_iter().filter_map(instance_of);
+            own.find_map(|(of, spec)| {
+                let is_it = |spec: &Value| of == namespace && name_of(&spec["sync"], of) == name;
+                let found = self.live(path, spec).into_iter().find(is_it)?;
+                Some(found["sync"]["path"].clone())
+                    .filter(|path| path.is_string() && self.synced(of, &found).is_none())
+            })
+        })?;
+        let mut value = former.kustomization.clone()?;
+        Arc::make_mut(&mut value)["spec"]["path"] = lost;
+        Some(Root { kustomization: Some(value), ..former.clone() })
+    }
+
     /// Returns an instance with the variables of the Flux Kustomizations that apply its file: once for each of them
     /// where it has some.
     fn live(&self, file: &RepoPath, spec: &Value) -> Vec<Value> {

@@ -1,7 +1,7 @@
 //! The Flux Kustomizations that FluxInstances make: they stand in no file.
 
 use crate::delivery::instance::{is_instance, lets_go};
-use crate::delivery::{Clusters, Delivery, EntryPoint, Model};
+use crate::delivery::{Clusters, Delivery, EntryPoint, Model, Root};
 use crate::repo::manifest::{kept_manifests, objects};
 use crate::repo::{FluxKustomization, Snapshot};
 
@@ -11,9 +11,10 @@ pub(super) fn made(clusters: &Clusters, snapshot: &Snapshot) -> Vec<FluxKustomiz
     for cluster in &clusters.all {
         for one in cluster.kustomizations.iter().filter(|one| one.written.is_none() && one.remote.is_empty())
         {
-            let Some(root) = cluster.root_of(one).filter(|root| root.kustomization.is_some()) else {
-                continue;
+            let is_its = |root: &&Root| {
+                root.kustomization.as_ref().is_some_and(|own| own["metadata"] == one.value["metadata"])
             };
+            let Some(root) = cluster.root_of(one).filter(is_its) else { continue };
             let Some(path) = &root.file else { continue };
             let Some(file) = snapshot.file(path) else { continue };
             let mut manifests = kept_manifests(file).into_iter().flatten();
@@ -67,6 +68,12 @@ impl Model {
     /// after them those that FluxInstances make.
     pub fn all_kustomizations(&self) -> impl Iterator<Item = &FluxKustomization> {
         self.flux.iter().chain(&self.made)
+    }
+
+    /// Tells whether one of the same namespace and name stands here too, whether or not a cluster gets it.
+    pub fn has_same(&self, one: &FluxKustomization) -> bool {
+        let mut all = self.all_kustomizations().chain(&self.unlisted);
+        all.any(|other| (&other.name, &other.namespace) == (&one.name, &one.namespace))
     }
 
     /// Returns the Flux Kustomization at a position among [all](Model::all_kustomizations).

@@ -114,6 +114,22 @@ impl Cluster {
         None
     }
 
+    /// Tells whether one depends on another one, directly or through others, so that it applies a commit after that.
+    pub fn follows<'c>(&'c self, one: &'c Reached, other: &Reached) -> bool {
+        let mut queue = vec![one];
+        let mut seen: BTreeSet<Id<'_>> = BTreeSet::new();
+        while let Some(next) = queue.pop() {
+            let needed = self.dependencies(next).filter(|found| found.need == Need::Revision);
+            for needed in needed.filter_map(|found| found.other) {
+                if needed.key() == other.key() {
+                    return true;
+                }
+                queue.extend(Some(needed).filter(|needed| seen.insert(needed.key())));
+            }
+        }
+        false
+    }
+
     /// Returns the Flux Kustomizations by which one depends on itself, the nearest way and without itself: each waits for
     /// another one, and none applies a commit (Flux, docs/spec/v1/kustomizations.md). `None` where it does not.
     pub fn circle<'c>(&'c self, one: &'c Reached) -> Option<Vec<&'c Reached>> {

@@ -87,6 +87,10 @@ pub(super) fn propose(
             }
         }
     }
+    // Those that hold what a root is now called in a file, with the folder that it builds no more.
+    let is_of_root = |at: &usize| roots.iter().any(|root| is_of(root, &flux[*at]));
+    let former: BTreeSet<RepoPath> =
+        lost.iter().filter(|(_, own)| own.iter().any(is_of_root)).map(|(home, _)| home.clone()).collect();
     // Where Flux itself is installed, its folder is one, however wrong all paths are. What `flux bootstrap` has filled in
     // says where the top is.
     let is_filled = |at: &usize| flux[*at].file.name() == Some("gotk-sync.yaml");
@@ -134,8 +138,7 @@ pub(super) fn propose(
         own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
             && is_free(home, own)
     });
-    let is_former = |own: &Vec<usize>| own.iter().any(|at| roots.iter().any(|root| is_of(root, &flux[*at])));
-    homes.retain(|_, own| !is_former(own));
+    homes.retain(|home, own| !former.contains(home) && !own.iter().any(is_of_root));
     let folders: Vec<RepoPath> = roots.iter().map(|root| root.folder.clone()).collect();
     // A cluster that has a root gets what that brings, also where something on the way does not build.
     let has_root = |home: &RepoPath| !home.is_top() && folders.iter().any(|folder| folder.is_within(home));

@@ -58,6 +58,7 @@ impl Clusters {
             ignores: BTreeMap::new(),
             by_hand: BTreeMap::new(),
             read_here: OnceCell::new(),
+            taken_down: BTreeSet::new(),
         };
         let mut all = reader.certain(known);
         let left = |all: &[Cluster]| {
@@ -68,7 +69,8 @@ impl Clusters {
         let roots: Vec<Root> = all.iter().flat_map(|cluster| &cluster.roots).cloned().collect();
         // Whoever names roots names all that Git does not.
         if known.roots.is_empty() {
-            let proposed = propose(flux, &left(&all), &reader.top.clone(), &known.paths, &roots);
+            let mut proposed = propose(flux, &left(&all), &reader.top.clone(), &known.paths, &roots);
+            proposed.retain(|root| !reader.taken_down.contains(&root.folder));
             if !proposed.is_empty() {
                 let roots = all.into_iter().flat_map(|cluster| cluster.roots).chain(proposed);
                 all = reader.clusters(roots.collect(), known);
@@ -89,7 +91,8 @@ impl Clusters {
         }
         let not_alive = left(&all);
         let unread = unread(&reader.top, flux, &all);
-        let mut clusters = Clusters { all, not_alive, unread, ignored: reader.ignored };
+        let taken_down = reader.taken_down;
+        let mut clusters = Clusters { all, not_alive, unread, taken_down, ignored: reader.ignored };
         clusters.take_apis(snapshot, graph);
         clusters
     }
@@ -154,6 +157,8 @@ pub(super) struct Reader<'a> {
     /// By kind and name, the namespaces of the sources from which a Flux Kustomization in a file reads a folder of this
     /// repository.
     read_here: OnceCell<BTreeMap<(String, String), BTreeSet<String>>>,
+    /// The folders of roots that delete themselves with all that they applied.
+    pub taken_down: BTreeSet<RepoPath>,
 }
 
 impl Reader<'_> {

@@ -135,6 +135,8 @@ pub(super) struct Bringing {
     pub is_watched: bool,
     /// Whether its own settings keep Flux from deleting it.
     pub is_kept: bool,
+    /// Whether that applies nothing any more.
+    pub is_left: bool,
 }
 
 /// An object with values of variables that stays in a cluster as it was applied before.
@@ -162,10 +164,10 @@ impl Walk<'_, '_> {
         let top = self.reader.top.clone();
         for (step, (objects, error)) in steps.iter().zip(answers) {
             let by = step.by.map(|by| &self.cluster.kustomizations[by]);
-            if let Some(left) = by.and_then(|by| self.left_by(by)) {
+            if let Some(left) = self.left_of(step) {
                 for (id, kept) in left.values.clone() {
                     let Kept { told, is_watched, is_kept } = kept;
-                    self.take_variable(step, id, told, (is_watched, is_kept));
+                    self.take_variable(step, id, told, (is_watched, is_kept), true);
                 }
                 continue;
             }
@@ -174,14 +176,33 @@ impl Walk<'_, '_> {
                 let mut value = (*one.value).clone();
                 substitute(&step.post_build, &mut value);
                 let told = if is_applied && error.is_none() { told(&value) } else { Told::Unclear };
-                self.take_variable(step, ObjectId::of(&value), told, (is_watched(&value), is_kept(&value)));
+                self.take_variable(
+                    step,
+                    ObjectId::of(&value),
+                    told,
+                    (is_watched(&value), is_kept(&value)),
+                    false,
+                );
             }
         }
     }
 
-    fn take_variable(&mut self, step: &Step, id: ObjectId, told: Told, (is_watched, is_kept): (bool, bool)) {
+    /// Takes one in. What applies nothing any more has only `left` it, so that any other one that brings it says what it is.
+    fn take_variable(
+        &mut self,
+        step: &Step,
+        id: ObjectId,
+        told: Told,
+        (is_watched, is_kept): (bool, bool),
+        is_left: bool,
+    ) {
         let key = (step.remote.clone(), id);
-        let own = Bringing { folder: step.folder.clone(), by: step.by, is_watched, is_kept };
+        let own = Bringing { folder: step.folder.clone(), by: step.by, is_watched, is_kept, is_left };
+        match self.bringing.get(&key) {
+            Some(other) if is_left && !other.is_left => return,
+            Some(other) if other.is_left && !is_left => _ = self.bringing.remove(&key),
+            _ => {}
+        }
         match *self.bringing.entry(key.clone()).or_insert_with(|| own.clone()) == own {
             true => self.found.take(key, told),
             false => self.found.contest(key, &told),

@@ -142,15 +142,17 @@ impl View {
         !self.graph.has(&folder) && self.around.contains(&folder)
     }
 
-    /// Tells whether the files show that the build of a folder may fail, whatever it brings: it takes in a list that can't be used,
-    /// or a file that is no YAML. What else keeps one from being built only a build shows.
+    /// Tells whether the files show that the build of a folder may fail, whatever it brings: it is not there, or takes in a list
+    /// that can't be used, or a file that is no YAML. What else keeps one from being built only a build shows.
     pub(super) fn may_fail(&self, folder: &RepoPath) -> bool {
         let unreadable = self.unreadable.get_or_init(|| self.find_unreadable());
         let folder = self.graph.real(folder);
         match self.graph.has(&folder) {
             true => unreadable.contains(&folder),
             false => {
-                unreadable.iter().any(|one| one.is_within(&folder)) || self.loose(&folder).any(is_no_resource)
+                !folder.is_top() && !self.snapshot.is_dir(&folder)
+                    || unreadable.iter().any(|one| one.is_within(&folder))
+                    || self.loose(&folder).any(is_no_resource)
             }
         }
     }

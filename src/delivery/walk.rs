@@ -61,6 +61,8 @@ pub(super) struct Walk<'r, 'a> {
     pub(super) bringing: BTreeMap<(String, ObjectId), Bringing>,
     /// What brought each of those that are reached first.
     above: Vec<Option<usize>>,
+    /// The positions of those of which a build has succeeded.
+    built: BTreeSet<usize>,
 }
 
 /// How often a cluster is read until its variables have no further values.
@@ -98,6 +100,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             found: Variables::default(),
             bringing: BTreeMap::new(),
             above: Vec::new(),
+            built: BTreeSet::new(),
         };
         for root in roots {
             walk.begin(root);
@@ -148,7 +151,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         self.cluster.jitters.join(root.jitters);
         self.cluster.roots.push(root.clone());
         if let Some(value) = root.kustomization {
-            return self.reach(Built { value, file: None }, Bringer::People, position, "");
+            return self.reach(Built { value, file: None }, Bringer::People, position, "", false);
         }
         self.queue.push_back(Step {
             by: None,
@@ -162,7 +165,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         for written in self.reader.by_hand.get(&root.folder).cloned().unwrap_or_default() {
             let one = &self.reader.flux[written];
             let one = Built { value: one.value.clone(), file: Some(one.file.clone()) };
-            self.reach(one, Bringer::People, position, "");
+            self.reach(one, Bringer::People, position, "", false);
         }
     }
 
@@ -222,17 +225,33 @@ impl<'r, 'a> Walk<'r, 'a> {
                 objects.retain(|one| is_flux_kustomization(&one.value) && ObjectId::of(&one.value) == id);
             }
         }
+        let near = steps.iter().zip(&answers).filter(|(step, _)| step.remote.is_empty());
+        near.flat_map(|(_, (objects, _))| objects).for_each(|one| self.cluster.jitters.take_in(&one.value));
+        let left: Vec<Option<Left>> = steps.iter().map(|step| self.left_of(step).cloned()).collect();
+        for ((objects, _), left) in answers.iter_mut().zip(&left) {
+            if let Some(left) = left {
+                let is_other = |one: &Built| {
+                    is_flux_kustomization(&one.value)
+                        && !left.kustomizations.contains_key(&ObjectId::of(&one.value))
+                };
+                objects.retain(is_other);
+                objects.extend(left.others.iter().cloned());
+            }
+        }
         self.take_variables(&steps, &answers);
         self.take_sources(&steps, &answers);
         self.take_generators(&steps, &answers);
-        let near = steps.iter().zip(&answers).filter(|(step, _)| step.remote.is_empty());
-        near.flat_map(|(_, (objects, _))| objects).for_each(|one| self.cluster.jitters.take_in(&one.value));
-        for (step, (objects, _)) in steps.into_iter().zip(answers) {
+        let built = steps.iter().zip(&answers).filter(|(_, (_, error))| error.is_none());
+        self.built.extend(built.filter_map(|(step, _)| step.by));
+        for ((step, (objects, _)), left) in steps.into_iter().zip(answers).zip(left) {
+            for one in left.into_iter().flat_map(|left| left.kustomizations.into_values()) {
+                self.reach(one, step.bringer(), step.root, &step.remote, true);
+            }
             for mut one in objects.into_iter().filter(|one| is_flux_kustomization(&one.value)) {
                 if !step.post_build.is_null() {
                     substitute(&step.post_build, Arc::make_mut(&mut one.value));
                 }
-                self.reach(one, step.bringer(), step.root, &step.remote);
+                self.reach(one, step.bringer(), step.root, &step.remote, false);
             }
         }
     }
@@ -247,7 +266,10 @@ impl<'r, 'a> Walk<'r, 'a> {
         if !step.post_build.is_null() {
             substitute(&step.post_build, Arc::make_mut(&mut own));
         }
-        (own["spec"] != root.value["spec"]).then_some(id)
+        let path = own["spec"]["path"].as_str().unwrap_or_default();
+        // Where there is none of that path, this build is its last one.
+        let stands = || secure_join(&step.artifact.top, path).is_none_or(|path| self.reader.stands(&path));
+        (own["spec"] != root.value["spec"] && stands()).then_some(id)
     }
 
     /// Returns the files of an artifact; without one, those of the repository.
@@ -258,9 +280,11 @@ impl<'r, 'a> Walk<'r, 'a> {
         }
     }
 
-    /// Returns what one that applies nothing any more has applied before.
-    pub(super) fn left_by(&self, one: &Reached) -> Option<&Left> {
-        self.reader.former.left_by(&self.cluster.roots.get(one.root)?.folder, one)
+    /// Returns what one that applies nothing any more has applied before; `None` where it has just built another folder.
+    pub(super) fn left_of(&self, step: &Step) -> Option<&Left> {
+        let by = step.by.filter(|by| !self.built.contains(by))?;
+        let root = self.cluster.roots.get(step.root)?;
+        self.reader.former.left_by(&root.folder, &self.cluster.kustomizations[by])
     }
 
     /// Takes in the sources of a level: one may come with what reads it.
@@ -282,6 +306,8 @@ impl<'r, 'a> Walk<'r, 'a> {
                 let ObjectId { kind, namespace, name, .. } = ObjectId::of(&value);
                 let id = SourceId { kind, namespace, name };
                 self.cluster.source_bringers.extend(step.by.map(|by| (id.clone(), by)));
+                let own = |by| (by, Built { value: Arc::new(value.clone()), file: one.file.clone() });
+                self.cluster.brought.extend(step.by.map(own));
                 if !self.cluster.sources.iter().any(|(other, _)| *other == id) {
                     self.cluster.sources.push((id, value));
                 }
@@ -296,6 +322,8 @@ impl<'r, 'a> Walk<'r, 'a> {
             for one in objects.iter().filter(|one| is_generator(&one.value)) {
                 let mut value = (*one.value).clone();
                 substitute(&step.post_build, &mut value);
+                let own = |by| (by, Built { value: Arc::new(value.clone()), file: one.file.clone() });
+                self.cluster.brought.extend(step.by.map(own));
                 let mut read = Vec::new();
                 for (position, id) in generator::sources(&value).into_iter().enumerate() {
                     let folder = generator::copied_of(&value, position).find(|one| self.reader.is_here(one));
@@ -325,16 +353,14 @@ impl<'r, 'a> Walk<'r, 'a> {
         }
     }
 
-    /// Takes in a Flux Kustomization that the cluster gets.
-    fn reach(&mut self, one: Built, bringer: Bringer, root: usize, remote: &str) {
+    /// Takes in a Flux Kustomization that the cluster gets, or that what applies nothing any more has `left` there.
+    fn reach(&mut self, one: Built, bringer: Bringer, root: usize, remote: &str, is_left: bool) {
         let id = ObjectId::of(&one.value);
         let by = bringer.kustomization();
         let above = by.map(|by| &self.cluster.kustomizations[by]);
         let applied_by = above.map(|above| (above.namespace().to_owned(), above.name().to_owned()));
-        let left = above.and_then(|above| self.left_by(above)?.kustomization(&id)).cloned();
-        let is_brought = |above: &Reached| above.error.is_none() || left.is_some();
+        let is_brought = |above: &Reached| above.error.is_none() || is_left;
         let is_certain = above.is_none_or(|above| above.is_certain && is_brought(above));
-        let one = Built { value: left.unwrap_or(one.value), ..one };
         let written = one.file.as_ref().and_then(|file| self.reader.written(file, &id.namespace, &id.name));
         // The root of the cluster to which it is applied is read by itself.
         if !remote.is_empty() && written.is_some_and(|position| self.roots.contains(&position)) {

@@ -289,6 +289,13 @@ impl Clock<'_> {
         })
     }
 
+    /// Tells whether a Flux Kustomization leaves Git.
+    fn is_gone(&self, old: &Applier<'_>) -> bool {
+        let (remote, namespace, name) = old.key();
+        let now = self.after.cluster_now(old.cluster);
+        now.is_none_or(|now| now.reached(remote, (namespace, name)).is_none())
+    }
+
     /// Names what is not in Git and alone decides whether a Flux Kustomization goes.
     fn removed_outside(&self, old: &Applier<'_>) -> Option<String> {
         let (was, now) = (self.before.cluster(old.cluster)?, self.after.cluster_now(old.cluster));
@@ -323,6 +330,15 @@ impl Clock<'_> {
                 one.name(),
                 parent.kustomization.map(Reached::name).unwrap_or_default()
             ));
+        }
+        if parent.key() != old.key() && self.is_gone(&parent) {
+            let above = self.ends(&parent);
+            if above.state == State::Never {
+                let (own, above) = (one.name(), parent.kustomization.map(Reached::name).unwrap_or_default());
+                return Landing::never(format!(
+                    "{own} stays in the cluster: {above} goes and does not delete it"
+                ));
+            }
         }
         let landing = self.before.applied(&parent, self.now);
         if let Some(hold) = self.before.hold(old).filter(|_| !self.before.is_held(old)) {

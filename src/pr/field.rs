@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::repo::manifest::ObjectId;
-use crate::repo::secret::{COPY, OPEN, is_encrypted, is_value};
+use crate::repo::secret::{COPY, OPEN, is_cipher, is_encrypted, is_value};
 
 /// The fields by which items of lists are told apart, the first that tells all of them (Kubernetes API, `patchMergeKey`).
 const KEYS: [&str; 9] =
@@ -145,7 +145,7 @@ fn hidden(value: Value, hide: bool, word: &str) -> Value {
             Value::Object(fields.collect::<Map<_, _>>())
         }
         Value::Array(items) => items.into_iter().map(|item| hidden(item, hide, word)).collect(),
-        Value::String(text) if text.starts_with("ENC[") => Value::from(format!("*** ({word})")),
+        Value::String(text) if is_cipher(&text) => Value::from(format!("*** ({word})")),
         Value::Null if hide => Value::Null,
         _ if hide => Value::from(format!("*** ({word})")),
         value => value,

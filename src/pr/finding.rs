@@ -4,6 +4,7 @@ mod at_once;
 mod check;
 mod destructive;
 mod exception;
+mod gone;
 mod immutable;
 mod keys;
 mod near;
@@ -133,16 +134,14 @@ pub fn findings(
 ) -> Vec<Finding> {
     let Told { changes, withheld } = told;
     let run = |one| format!("run `{}` at the top and mend the error", build_command(clock.after.world, one));
-    let broken = withheld.iter().filter(|one| one.is_head && one.is_new).map(|one| Finding {
-        cluster: one.cluster.clone(),
-        message: format!(
-            "{} does not build, so nothing of it lands: {}",
-            one.by.path,
-            first_line(&one.reason)
-        ),
-        from: Some(clock.now),
-        help: without_aliases(&one.reason).map_or_else(|| run(one), str::to_owned),
-        ..Finding::default()
+    let broken = withheld.iter().filter(|one| one.is_head && one.is_new).map(|one| {
+        let build = || {
+            let reason = first_line(&one.reason);
+            let message = format!("{} does not build, so nothing of it lands: {reason}", one.by.path);
+            (message, without_aliases(&one.reason).map_or_else(|| run(one), str::to_owned))
+        };
+        let (message, help) = gone::gone(clock, one).unwrap_or_else(build);
+        Finding { cluster: one.cluster.clone(), message, from: Some(clock.now), help, ..Finding::default() }
     });
     let mut found: Vec<Finding> = broken.collect();
     found.extend(changes.iter().filter_map(destructive::destructive));

@@ -22,6 +22,7 @@ use crate::pr::wanted::Wanted;
 use crate::pr::withheld::{Withheld, withheld};
 use crate::render::Renderer;
 use crate::repo::manifest::ObjectId;
+use crate::repo::secret::is_cipher;
 
 /// What a pull request changes.
 #[derive(Clone, Debug)]
@@ -229,7 +230,11 @@ fn line(
         by: By::of(by),
         from,
         change_type: tree.type_of(by).map(str::to_owned),
-        api_version: object.value["apiVersion"].as_str().unwrap_or_default().to_owned(),
+        api_version: object.value["apiVersion"]
+            .as_str()
+            .filter(|own| !is_cipher(own))
+            .unwrap_or_default()
+            .into(),
         id: change.live.clone(),
         built: change.id.clone(),
         is_substituted: change.is_substituted,

@@ -34,10 +34,8 @@ pub(super) fn unreached(
     let is_of_tools = |file: &RepoPath| file.segments().next().is_some_and(|name| name.starts_with('.'));
     let mut found: Vec<&RepoPath> =
         files.iter().filter(|file| !is_of_tools(file) && !is_told(file)).collect();
-    found.retain(|file| {
-        let latest = [after, before].into_iter().find(|world| world.snapshot.entry(file).is_some());
-        latest.is_some_and(|world| makes_objects(world, file))
-    });
+    // One that goes and reached no cluster is no news.
+    found.retain(|file| after.snapshot.entry(file).is_some() && makes_objects(after, file));
     for world in [before, after] {
         if !found.is_empty() {
             retain_unread(&mut found, world);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::repo::File;
+use crate::repo::secret::is_cipher;
 use crate::yaml::{Node, read_documents};
 
 /// What names an object inside one build.
@@ -51,11 +52,14 @@ impl ObjectId {
 
 impl std::fmt::Display for ObjectId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ", self.kind)?;
-        if !self.namespace.is_empty() {
-            write!(f, "{}/", self.namespace)?;
+        fn shown(text: &str) -> &str {
+            if is_cipher(text) { "***" } else { text }
         }
-        f.write_str(&self.name)
+        write!(f, "{} ", shown(&self.kind))?;
+        if !self.namespace.is_empty() {
+            write!(f, "{}/", shown(&self.namespace))?;
+        }
+        f.write_str(shown(&self.name))
     }
 }
 

@@ -27,6 +27,11 @@ pub fn is_encrypted(object: &Value) -> bool {
     object.get("sops").is_some_and(|sops| !sops.is_null())
 }
 
+/// Tells whether SOPS has encrypted a value.
+pub fn is_cipher(text: &str) -> bool {
+    text.starts_with("ENC[AES256_GCM,")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;

@@ -6,7 +6,7 @@ use super::step::Step;
 use super::{Told, named};
 use crate::check::code::BOOTSTRAP_PATH;
 use crate::check::subject::Subject;
-use crate::delivery::inventory::is_kept;
+use crate::delivery::inventory::{self, is_kept};
 use crate::delivery::{ClusterKey, Delivery};
 use crate::diagnostic::Diagnostic;
 use crate::repo::FluxKustomization;
@@ -27,6 +27,7 @@ pub fn bootstrap(step: &Step<'_>) -> Vec<Told> {
                 Some(_) => redirected(delivery, flux, step),
                 None => renamed(delivery, flux, before, after),
             };
+            let finding = finding.or_else(|| unlisted(delivery, flux, step));
             Some(Told::of(&delivery.cluster, finding?))
         })
         .collect()
@@ -94,6 +95,50 @@ pub fn is_renamed(cluster: &ClusterKey, before: &Subject<'_>, after: &Subject<'_
                 Some(_) => successor(flux, after).is_some_and(|now| now.cluster != cluster.name),
                 None => delivery.error.is_none() && renamed(delivery, flux, before, after).is_some(),
             }
+    })
+}
+
+/// The folder stands, and brings what applies it no more: that prunes itself, and its finalizer prunes all that it applied
+/// (kustomize-controller, `prune` and `finalize`).
+fn unlisted(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) -> Option<Diagnostic> {
+    let after = step.after;
+    let is_it = |live: &ObjectId| {
+        live.group == GROUP
+            && (&live.kind[..], &live.name, &live.namespace) == ("Kustomization", &flux.name, &flux.namespace)
+    };
+    let itself = delivery.objects.iter().find(|one| is_it(&one.live))?;
+    let prunes = |flux: &FluxKustomization| inventory::prunes(flux.spec("prune")) && !flux.is_suspended();
+    if is_kept(itself.value()) || !prunes(flux) || !step.has_now(&delivery.path) {
+        return None;
+    }
+    let model = after.model;
+    let mut builds = after.deliveries.iter().filter(|other| other.path == delivery.path).peekable();
+    let is_unlisted = match builds.peek() {
+        Some(_) => {
+            builds.all(|other| other.error.is_none() && !other.objects.iter().any(|one| is_it(&one.live)))
+        }
+        None => model.delivered.taken_down.contains(&delivery.path) || !model.has_same(flux),
+    };
+    let brought = after.deliveries.iter().any(|other| {
+        other.path != delivery.path
+            && other.cluster == *step.key_now(&delivery.cluster)
+            && other.objects.iter().any(|one| is_it(&one.live))
+    });
+    let rest = delivery.objects.iter().filter(|one| !is_it(&one.live) && !is_kept(one.value()));
+    let names: BTreeSet<String> = rest.map(|one| one.live.to_string()).collect();
+    (is_unlisted && !brought).then(|| {
+        let path = &delivery.path;
+        let gone = match flux.spec("deletionPolicy") == "Orphan" {
+            true => format!("It deletes itself, and nothing applies {path} any more"),
+            false => format!("It deletes itself with all that it applied: {}", named(&names)),
+        };
+        BOOTSTRAP_PATH
+            .finding(format!("{} leaves the build of its own folder {path}. {gone}", flux.name))
+            .at(flux.place("prune"))
+            .help(format!(
+                "let {path} bring it again\nor merge `prune: false` of {} first, and this once that is applied",
+                flux.name
+            ))
     })
 }
 

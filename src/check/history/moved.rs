@@ -10,6 +10,7 @@ use crate::delivery::{Applied, Delivery};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::BACK;
 use crate::repo::manifest::ObjectId;
+use crate::text::length;
 
 /// What keeps kustomize-controller from deleting an object.
 const PRUNE: &str = "kustomize.toolkit.fluxcd.io/prune";
@@ -144,7 +145,8 @@ impl Change<'_> {
     }
 
     /// Says that a deletion and a new owner come in one step.
-    fn migrated(&self, Loss { from, to, names }: &Loss<'_>) -> Diagnostic {
+    fn migrated(&self, loss: &Loss<'_>) -> Diagnostic {
+        let Loss { from, to, names } = loss;
         let (them, objects) = (them(names), named(names));
         let stays = self.still(from).is_some();
         let (old, new) = apart(from, to);
@@ -152,8 +154,9 @@ impl Change<'_> {
             true => format!("{old} loses {objects} while {new} starts to apply {them}"),
             false => format!("{old} goes while {new} starts to apply {objects}"),
         };
+        let outcome = self.outcome(loss, (&old, &new), them);
         let finding = SINGLE_COMMIT_MIGRATION
-            .finding(format!("{moves}. If {old} reconciles first, it deletes {them}"))
+            .finding(format!("{moves}. {outcome}"))
             .at(self.new_place(to))
             .help(if from.change_type.is_some() && to.path != from.path && from.path.is_within(&to.path) {
                 format!("where this takes a migration back: {BACK} the rest")
@@ -177,6 +180,24 @@ impl Change<'_> {
             (false, _) => ("it does not prune before the change", "prune"),
         };
         finding.related(label, flux.place(key))
+    }
+
+    /// Says what becomes of objects that one gives to another one: that may come first, but for where it depends on it.
+    fn outcome(&self, Loss { from, to, .. }: &Loss<'_>, (old, new): (&str, &str), them: &str) -> String {
+        let flux = |delivery: &Delivery| self.step.after.applying(delivery);
+        let was = self.own().find(|other| key(other) == key(to));
+        let was = was.and_then(|was| self.step.before.applying(was));
+        let both = self.step.before.applying(from).zip(self.still(from).and_then(flux));
+        let follows = both.zip(flux(to)).and_then(|(both, to)| self.step.follows((to, was), both));
+        let Some(pace) = follows else { return format!("If {old} reconciles first, it deletes {them}") };
+        let gone = match (&to.held, pace) {
+            (None, Some(pace)) => format!(", up to {} after the merge", length(pace)),
+            _ => String::new(),
+        };
+        let (they, come) = if them == "it" { ("It", "comes") } else { ("They", "come") };
+        format!(
+            "{new} depends on {old}, so {old} deletes {them} first. {they} {come} back once {new} applies {them}{gone}"
+        )
     }
 
     /// What to merge before the objects of one that stays may go to another one.

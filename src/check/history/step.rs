@@ -1,6 +1,7 @@
 //! The step from one revision to the next, as the Flux Kustomizations take it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::time::Duration;
 
 use crate::check::subject::Subject;
 use crate::delivery::inventory::{Deletion, Inventory, deletions, inventories_from, is_kept};
@@ -194,6 +195,23 @@ impl<'s> Step<'s> {
     /// Tells whether the older revision has a folder that Flux could build.
     pub(super) fn had(&self, path: &RepoPath) -> bool {
         self.before.model.graph.has(path) || self.before.snapshot.is_dir(path)
+    }
+
+    /// Tells whether one of the newer revision applies a commit after another one for certain, since it depends on that and, if
+    /// it `was` there, did so before; returns how long after the merge it has, where Git says it.
+    pub(super) fn follows(
+        &self,
+        (to, was): (&FluxKustomization, Option<&FluxKustomization>),
+        (from, now): (&FluxKustomization, &FluxKustomization),
+    ) -> Option<Option<Duration>> {
+        let depends = |model: &'s Model, one: &FluxKustomization, other: &FluxKustomization| {
+            let cluster = model.delivered.named(&one.read_in)?;
+            let (one, other) = (model.reached(one)?, model.reached(other)?);
+            cluster.follows(one, other).then_some((cluster, one))
+        };
+        let (cluster, one) = depends(self.after.model, to, now)?;
+        let is_sure = was.is_none_or(|was| depends(self.before.model, was, from).is_some());
+        is_sure.then(|| cluster.pace(one, &|_| false))
     }
 
     /// Tells whether one waits for the other before it reconciles, before and after.

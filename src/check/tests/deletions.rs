@@ -106,6 +106,22 @@ fn what_a_parent_makes_of_prune_counts() {
     one(&two(&policy, "prune: true"), &gone(&policy), "GW035", "ConfigMap shop/x, ConfigMap shop/y");
 }
 
+/// The old owner applies the commit first, and prunes.
+#[test]
+fn what_goes_to_one_that_depends_on_its_owner_is_deleted_for_certain() {
+    let after = |name: &str| format!("prune: true\n  dependsOn: [{{ name: {name} }}]");
+    let two = cluster("", &[("a", "prune: true", &["x", "y"])]);
+    let told = "c depends on a, so a deletes it first. It comes back once c applies it, up to 4 minutes after the merge";
+    one(&two, &cluster("", &[("a", "prune: true", &["x"]), ("c", &after("a"), &["y"])]), "GW012", told);
+    // So by a chain.
+    let far = [("a", "prune: true", &["x"][..]), ("b", &after("a"), &["z"]), ("c", &after("b"), &["y"])];
+    one(&two, &cluster("", &far), "GW012", "c depends on a, so a deletes it first");
+    // It may reconcile once before it depends on the other one.
+    let both = cluster("", &[("a", "prune: true", &["x", "y"]), ("c", "prune: true", &["z"])]);
+    let begun = cluster("", &[("a", "prune: true", &["x"]), ("c", &after("a"), &["y", "z"])]);
+    one(&both, &begun, "GW012", "If a reconciles first, it deletes it");
+}
+
 #[test]
 fn one_that_goes_deletes_by_its_policy_also_where_it_does_not_prune() {
     for policy in ["Delete", "WaitForTermination"] {

@@ -1,6 +1,8 @@
 //! Pull requests that take out an app, move a cluster, or change a root, a source or a generator.
 
-use super::repository::{Files, SPEC, SPEC_FILE, compared, files, flux, map, source, with, without, words};
+use super::repository::{
+    Files, SPEC, SPEC_FILE, compared, files, flux, map, source, with, with_cluster, without, words,
+};
 
 #[test]
 fn an_app_that_goes_is_told_with_what_is_deleted() {
@@ -247,4 +249,98 @@ fn prune_that_changes_with_the_removal() {
     };
     let all = [told([&root, &more], [&kept, &unpruned]), told([&kept, &unpruned], [&root, &more])];
     insta::assert_snapshot!(all.join("\n---\n"));
+}
+
+/// Its build fails, and what it applied before goes on by the specs that it has.
+#[test]
+fn what_a_root_without_its_folder_applied_goes_on() {
+    let base = with(
+        &files(),
+        &[
+            (
+                "clusters/one/more.yaml",
+                "",
+                &[flux("more", "more", ""), flux("lost", "clusters/one/lost", "")].concat(),
+            ),
+            ("clusters/one/lost/a.yaml", "", &map("lost", "")),
+            ("more/a.yaml", "", &map("a", "")),
+        ],
+    );
+    let mut gone = with(&base, &[("more/a.yaml", "", &map("a", "k: v"))]);
+    gone.retain(|path, _| !path.starts_with("clusters/one/"));
+    let sync = "clusters/one/flux-system/gotk-sync.yaml";
+    let nowhere = with(
+        &base,
+        &[(sync, "./clusters/one", "./clusters/nowhere"), ("more/a.yaml", "", &map("a", "k: v"))],
+    );
+    insta::assert_snapshot!([&gone, &nowhere].map(|after| words(&compared(&base, after))).join("\n---\n"));
+}
+
+#[test]
+fn a_flux_instance_that_syncs_a_folder_which_is_none() {
+    let instance = |path: &str| {
+        format!(
+            "apiVersion: fluxcd.controlplane.io/v1\nkind: FluxInstance\nmetadata: {{ name: flux, namespace: flux-system }}\nspec:\n  \
+             distribution: {{ version: 2.x, registry: ghcr.io/fluxcd }}\n  sync: {{ kind: GitRepository, url: 'https://example.org/fleet', ref: \
+             refs/heads/main, path: {path}, interval: 1m }}\n"
+        )
+    };
+    let file = "clusters/one/flux-system/instance.yaml";
+    let mut base = with(&files(), &[(file, "", &instance("clusters/one"))]);
+    base.remove("clusters/one/flux-system/gotk-sync.yaml");
+    let other = with(
+        &base,
+        &[(file, "", &instance("clusters/nowhere")), ("apps/apps-rw/deployment.yaml", "1.29.0", "1.30.0")],
+    );
+    insta::assert_snapshot!(words(&compared(&base, &other)));
+}
+
+/// It prunes itself, and its finalizer all that it applied.
+#[test]
+fn a_root_that_leaves_its_own_folder_goes_with_all_that_it_applied() {
+    let base = files();
+    let sync = "clusters/one/flux-system/gotk-sync.yaml";
+    let gone = without(&base, sync);
+    let kept = with(&base, &[(sync, "prune: true", "prune: false")]);
+    let told = [words(&compared(&base, &gone)), words(&compared(&kept, &without(&kept, sync)))];
+    // Beside another cluster, also where the list of its folder leaves it out.
+    let two = with_cluster(&base, "two");
+    let list = "resources: [apps.yaml]\n";
+    for gone in [without(&two, sync), with(&two, &[("clusters/one/kustomization.yaml", "", list)])] {
+        let told = words(&compared(&two, &gone));
+        assert!(told.contains("deletion in one") && told.contains("It deletes itself with all"), "{told}");
+        assert!(told.contains("deleted  ConfigMap shop/settings  in one"), "{told}");
+    }
+    insta::assert_snapshot!(told.join("\n---\n"));
+}
+
+/// The list of its folder takes in another file that holds it.
+#[test]
+fn a_root_that_another_file_brings_too_stays() {
+    let sync = source("1m") + &flux("flux-system", "clusters/one", "");
+    let base = with(
+        &files(),
+        &[
+            ("flux/sync.yaml", "", &sync),
+            ("clusters/one/kustomization.yaml", "", "resources: [../../flux/sync.yaml, apps.yaml]\n"),
+        ],
+    );
+    let gone = without(&base, "clusters/one/flux-system/gotk-sync.yaml");
+    assert_eq!(words(&compared(&base, &gone)), "Nothing changes in any cluster.\n");
+}
+
+/// Which folder somebody applies is a guess, and another one where more stands in Git.
+#[test]
+fn what_only_a_guess_makes_another_cluster_is_not_told() {
+    let home = |name: &str| flux(name, &format!("apps/{name}"), "");
+    let mut base = Files::new();
+    for name in ["a", "b"] {
+        base.insert(format!("apps/{name}/ks.yaml"), home(name));
+        base.insert(format!("apps/{name}/kustomization.yaml"), "resources: [map.yaml]\n".to_owned());
+        base.insert(format!("apps/{name}/map.yaml"), map(name, ""));
+    }
+    base.insert("apps/kustomization.yaml".to_owned(), "resources: [a/ks.yaml, b/ks.yaml]\n".to_owned());
+    let root = with(&base, &[("flux/cluster.yaml", "", &flux("apps", "apps", ""))]);
+    let both = with(&root, &[("apps/a/map.yaml", "", &map("a", "k: v"))]);
+    insta::assert_snapshot!([&root, &both].map(|after| words(&compared(&base, after))).join("\n---\n"));
 }

@@ -140,8 +140,9 @@ fn a_folder_of_a_cluster_that_goes_deletes_nothing_by_itself() {
     let mut gone = base.clone();
     gone.retain(|path, _| !path.starts_with("clusters/two"));
     let report = compared(&base, &gone);
-    assert!(report.changes.iter().all(crate::pr::Line::is_kept), "{:?}", lines(&report));
-    assert_eq!(report.changes.len(), 8);
+    assert_eq!(lines(&report), Vec::<String>::new());
+    let errors = super::repository::told(&report, &[crate::pr::Topic::Error]);
+    assert!(matches!(&errors[..], [one] if one.contains("there is no folder clusters/two")), "{errors:?}");
 }
 
 #[test]
@@ -160,6 +161,16 @@ fn what_sops_encrypts_is_told_and_never_shown() {
     let other = with(&decrypted, &[("apps/apps-rt/secret.yaml", "", &secret("b"))]);
     assert_eq!(placed(&decrypted, &other), ["apps/apps-rt Secret/s in shop: changed"]);
     assert!(!super::repository::words(&compared(&decrypted, &other)).contains("AES256"));
+    // Also where its kind and its name are.
+    let whole = |data: &str| {
+        let hide = |word: &str| secret(data).replace(word, &format!("'ENC[AES256_GCM,data:{data}]'"));
+        hide("Secret").replace("name: s,", &format!("name: 'ENC[AES256_GCM,data:{data}{data}]',"))
+    };
+    let base = with(&decrypted, &[("apps/apps-rt/secret.yaml", "", &whole("a"))]);
+    let other = with(&decrypted, &[("apps/apps-rt/secret.yaml", "", &whole("b"))]);
+    let told = super::repository::words(&compared(&base, &other));
+    assert!(told.contains("changed  object shop/encrypted in apps/apps-rt/secret.yaml"), "{told}");
+    assert!(!told.contains("AES256"), "{told}");
 }
 
 /// Each applies it as its own, one over the other, and so do those that come in their place.

@@ -74,3 +74,25 @@ fn a_value_that_two_bring_alike_is_known() {
     let line = report.changes.iter().find(|line| line.id.name == "settings").unwrap();
     assert_eq!(line.fields[0].after, Some("${color}".into()), "{:?}", line.fields);
 }
+
+/// What one of them applied before it fails, the other one applies over.
+#[test]
+fn a_value_of_one_that_fails_is_what_another_one_says() {
+    let base = with(
+        &with_values("apps-rw", "", ""),
+        &[
+            ("clusters/one/again.yaml", "", &flux("again", "again", "")),
+            ("again/kustomization.yaml", "", "resources: [vars.yaml]\n"),
+            ("again/vars.yaml", "", &with_values("apps-rw", "", "")[VARS]),
+        ],
+    );
+    for broken in ["vars/kustomization.yaml", "again/kustomization.yaml"] {
+        let other = if broken.starts_with("vars") { "again/vars.yaml" } else { VARS };
+        let failing = "resources: [vars.yaml, none.yaml]\n";
+        let after = with(&base, &[(broken, "", failing), (other, "red", "blue")]);
+        let report = compared_at(NOW, &base, &after);
+        let settings = report.changes.iter().find(|line| line.id.name == "settings");
+        let told = settings.map(|line| format!("{:?}", line.fields)).unwrap_or_default();
+        assert!(told.contains("blue") && !told.contains("${"), "{broken}: {told}");
+    }
+}
