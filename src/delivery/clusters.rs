@@ -142,6 +142,8 @@ pub struct Cluster {
     pub(super) artifacts: BTreeSet<Artifact>,
     /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
     pub unknown: BTreeSet<SourceId>,
+    /// Those that do, and of which that is not known all the same, with the folders that they have if they are this one.
+    pub unclear: BTreeSet<(SourceId, RepoPath)>,
     /// Why roots fail of which Git does not say what applies them, by their positions.
     pub(super) failing_roots: BTreeMap<usize, String>,
     /// By how much its controllers stretch intervals.
@@ -269,6 +271,11 @@ impl Cluster {
     pub fn bringer_of(&self, id: &SourceId) -> Option<&Reached> {
         let (_, by) = self.source_bringers.iter().find(|(other, _)| other.is(id))?;
         self.kustomizations.get(*by)
+    }
+
+    /// Tells whether a GitRepository that stands in Git may be this repository or another one.
+    pub fn is_unclear(&self, id: &SourceId) -> bool {
+        self.unclear.iter().any(|(other, _)| other == id)
     }
 
     /// Returns what a generator makes under a name; one that fails may make anything.

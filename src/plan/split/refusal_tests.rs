@@ -392,3 +392,27 @@ fn what_a_real_time_one_depends_on_is_not_divided_into_gated_sides_alone() {
     assert!(told.contains("apps/first: untouched, it applies a Flux Kustomization"), "{told}");
     assert!(told.contains("first.yaml\n") && !told.contains("window too"), "{told}");
 }
+
+#[test]
+fn what_reads_a_source_that_may_be_another_repository_is_not_divided() {
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: podinfo, namespace: flux-system }\nspec: { interval: 1m, url: 'https://example.org/podinfo' }\n---\n";
+    let podinfo = APPS.replace("name: apps", "name: podinfo").replace("./apps/one", "./kustomize");
+    let podinfo = podinfo.replace("name: flux-system }", "name: podinfo }");
+    let podinfo = format!("{source}{podinfo}");
+    let (map, service) = ("resources: [../apps/one/web/map.yaml, s.yaml]\n", "kind: Service\n");
+    let service = format!("apiVersion: v1\n{service}metadata: {{ name: p, namespace: p }}\n");
+    let files = [
+        // Nothing in Git says what applies the cluster's folder.
+        ("clusters/one/flux-system/gotk-sync.yaml", "# by Terraform\n"),
+        ("clusters/one/kustomization.yaml", "resources: [apps.yaml, podinfo.yaml]\n"),
+        ("clusters/one/podinfo.yaml", podinfo.as_str()),
+        ("kustomize/kustomization.yaml", map),
+        ("kustomize/s.yaml", &service),
+    ];
+    insta::assert_snapshot!(told(&files), @r"
+    apps/one: plain, web: moved apart, every object stays the same
+    kustomize: GitRepository podinfo may be this repository or another one
+      put the GitRepository of the root into Git, with its URL
+      or name the source of this repository as `source` under `flux` in windows.yaml
+    ");
+}
