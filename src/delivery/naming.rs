@@ -16,7 +16,7 @@ pub(super) fn prefix(root: &RepoPath) -> RepoPath {
 }
 
 /// Tells whether a folder is `clusters/NAME`.
-fn is_named(folder: &RepoPath) -> bool {
+pub(super) fn is_named(folder: &RepoPath) -> bool {
     folder.parent().is_some_and(|above| above.name() == Some("clusters"))
 }
 
