@@ -229,12 +229,29 @@ impl Bringer {
             Bringer::People | Bringer::Root(_) => None,
         }
     }
+
+    /// Returns the position of the root, where it is one of which Git does not say what applies it.
+    fn root(self) -> Option<usize> {
+        match self {
+            Bringer::Root(position) => Some(position),
+            Bringer::People | Bringer::Kustomization(_) => None,
+        }
+    }
 }
 
 impl Cluster {
     /// Tells whether Git or the spec says what its roots are.
     pub fn is_said(&self) -> bool {
         self.roots.iter().all(|root| root.reason != Reason::Proposed)
+    }
+
+    /// Tells whether a folder is a root that the spec names and that brings Flux Kustomizations.
+    fn is_bringing(&self, folder: &RepoPath) -> bool {
+        let is_root = |at: &usize| {
+            self.roots.get(*at).is_some_and(|root| root.reason == Reason::Spec && root.folder == *folder)
+        };
+        let bringers = self.kustomizations.iter().flat_map(|one| &one.bringers);
+        bringers.filter_map(|one| one.root()).any(|at| is_root(&at))
     }
 
     /// Notes the Flux Kustomizations by their names.
@@ -421,6 +438,11 @@ impl Clusters {
         let own = roots.filter(|(_, root)| !root.group.is_top() && path.is_within(&root.group));
         let nearest = own.max_by_key(|(_, root)| root.group.segments().count());
         nearest.map(|(cluster, _)| cluster.name.as_str())
+    }
+
+    /// Tells whether a folder is a root that the spec names and that brings Flux Kustomizations: windows belong to those.
+    pub(crate) fn is_bringing(&self, folder: &RepoPath) -> bool {
+        self.all.iter().any(|cluster| cluster.is_bringing(folder))
     }
 
     /// Tells whether Git says of all clusters that a folder could be of what their roots are.

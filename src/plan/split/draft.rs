@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
             if entry.role == Role::Bootstrap {
                 if *self.selection == Selection::All
                     && self.input.knows_cluster(entry)
-                    && !entry.flux.is_empty()
+                    && (!entry.flux.is_empty() || self.input.model.delivered.is_bringing(&entry.path))
                 {
                     let reason = "windows belong to the Flux Kustomizations that are applied there";
                     outcomes.push(new().untouched(reason));

@@ -416,3 +416,30 @@ fn what_reads_a_source_that_may_be_another_repository_is_not_divided() {
       or name the source of this repository as `source` under `flux` in windows.yaml
     ");
 }
+
+#[test]
+fn a_root_that_the_spec_names_is_not_divided() {
+    let spec = SPEC.replace("one: {}", "one: { roots: [clusters/one] }");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: own, namespace: shop }\n";
+    let service = map.replace("ConfigMap", "Service");
+    let told = |list: &str| {
+        let edits = [
+            ("clusters/one/flux-system/gotk-sync.yaml", "# by Terraform\n"),
+            ("clusters/one/kustomization.yaml", list),
+            ("clusters/one/own/kustomization.yaml", "resources: [map.yaml, service.yaml]\n"),
+            ("clusters/one/own/map.yaml", map),
+            ("clusters/one/own/service.yaml", &service),
+            // Nothing below is divided.
+            ("apps/one/web/kustomization.yaml", "resources: [service.yaml]\n"),
+        ];
+        of_spec(&spec, files(&edits), outcomes)
+    };
+    insta::assert_snapshot!(told("resources: [own, apps.yaml]\n"), @r"
+    apps/one: untouched, all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    ");
+    insta::assert_snapshot!(told("resources: [own/map.yaml, own/service.yaml, apps.yaml]\n"), @r"
+    apps/one: untouched, all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    ");
+}
