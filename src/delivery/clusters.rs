@@ -10,7 +10,7 @@ use crate::delivery::cluster::target_of;
 use crate::delivery::doubt::Doubt;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::former::Former;
-use crate::delivery::naming::{self, home, prefix};
+use crate::delivery::naming::{self, home};
 use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
@@ -536,10 +536,9 @@ impl Clusters {
 /// Tells whether a folder may be of a further cluster beside these roots: below the `clusters` folder of one of them, or
 /// in a project of its own.
 pub(super) fn is_beside(folder: &RepoPath, roots: &[RepoPath]) -> bool {
-    let above = |path: &RepoPath| prefix(path).parent().filter(|above| above.name() == Some("clusters"));
-    above(folder).is_some_and(|clusters| {
+    naming::clusters_above(folder).is_some_and(|clusters| {
         let project = clusters.parent().unwrap_or_default();
-        let is_neighbour = |root: &RepoPath| above(root).as_ref() == Some(&clusters);
+        let is_neighbour = |root: &RepoPath| naming::clusters_above(root).as_ref() == Some(&clusters);
         roots.iter().any(is_neighbour) || !roots.iter().any(|root| root.is_within(&project))
     })
 }

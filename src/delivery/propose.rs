@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::delivery::ClusterFolders;
 use crate::delivery::clusters::is_beside;
-use crate::delivery::naming::{below_clusters, is_named, prefix};
+use crate::delivery::naming::{below_clusters, prefix};
 use crate::delivery::root::{Reason, Root};
 use crate::delivery::view::View;
 use crate::path::RepoPath;
@@ -94,7 +94,8 @@ pub(super) fn propose(
         }
         let tops = view.graph.tops(&one.file).into_iter();
         let is_list = |top: &RepoPath| view.graph.get(top).is_some_and(|list| !list.is_component());
-        for top in tops.filter(|top| is_list(top) && !is_kept(top) && is_named(top)) {
+        let is_cluster = |top: &RepoPath| below_clusters(top).is_some() && prefix(top) == *top;
+        for top in tops.filter(|top| is_list(top) && !is_kept(top) && is_cluster(top)) {
             homes.entry(top).or_default().push(position);
         }
     }

@@ -303,3 +303,22 @@ fn what_builds_on_a_base_of_clusters_that_have_roots_is_one_too() {
       flux-system/apps apps by nobody
     ");
 }
+
+#[test]
+fn a_number_below_a_folder_of_clusters_counts_them() {
+    let apps = flux("apps", "./apps", "");
+    let files = [
+        ("clusters/dev/01/apps.yaml", apps.as_str()),
+        ("clusters/dev/02/apps.yaml", apps.as_str()),
+        ("clusters/prd/01/apps.yaml", apps.as_str()),
+        ("apps/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    dev-01: clusters/dev/01 proposed
+      flux-system/apps apps by nobody
+    dev-02: clusters/dev/02 proposed
+      flux-system/apps apps by nobody
+    prd-01: clusters/prd/01 proposed
+      flux-system/apps apps by nobody
+    ");
+}
