@@ -21,7 +21,7 @@ const VERSION: u64 = 1;
 /// suspends it. A cluster of which no Flux Kustomization is in Git has no roots. `proposed` is true where nothing in
 /// Git says what the roots are. `kubeConfig` has the secret or the ConfigMap by which a Flux Kustomization is applied to
 /// another cluster. `path` is null where another repository is built, another revision of this one, or what only the cluster
-/// knows. `sourceKnown` is false where the source is not in Git and may be any repository. `error` is why a build
+/// knows. `sourceKnown` is false where the source may be any repository: it is not in Git, or the URL of this one is not. `error` is why a build
 /// fails. What is brought by such a build is not `certain`: it is what files say, without the patches and variables that the
 /// build would add. `doubt` says why the cluster perhaps lacks one.
 pub fn json(model: &Model, spec: Option<&Spec>) -> Value {
@@ -93,7 +93,7 @@ fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
             "path": one.path.as_ref().map(|path| path.to_string()),
             "appliedBy": one.applied_by.as_ref().map(|(namespace, name)| format!("{namespace}/{name}")),
             "source": { "kind": source.kind, "namespace": source.namespace, "name": source.name },
-            "sourceKnown": !cluster.unknown.contains(&source),
+            "sourceKnown": !cluster.unknown.contains(&source) && !cluster.is_unclear(&source),
             "prune": one.value["spec"]["prune"] == true,
             "suspend": one.value["spec"]["suspend"] == true,
             "gated": hold.as_ref().and_then(Hold::name),
@@ -130,6 +130,9 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
             let mut facts = vec![path];
             if one.path.is_none() && cluster.unknown.contains(&source) {
                 facts.push("which is not in Git and may be any repository".to_owned());
+            }
+            if cluster.is_unclear(&source) {
+                facts.push("which may be this repository or another one".to_owned());
             }
             if let Some(other) = &one.other {
                 facts.push(format!("which follows {}, and {} {}", other.follows, other.root, other.of_root));

@@ -1,13 +1,13 @@
 //! Roots of which the spec or Git says that they are some.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::delivery::clusters::{Cluster, Known, Reached, is_beside};
 use crate::delivery::naming::is_root_of;
 use crate::delivery::propose::is_kept;
 use crate::delivery::reading::Reader;
 use crate::delivery::root::{Reason, Root, applying_themselves};
-use crate::delivery::source::{SourceId, bare_url};
+use crate::delivery::source::SourceId;
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 
@@ -182,12 +182,8 @@ impl Reader<'_> {
     /// apply one folder it is else the one that the spec names, or the one that at least twice as many Flux Kustomizations
     /// here read at a folder that stands here too; where neither tells, all stay.
     fn drop_foreign(&self, own: &mut Vec<(usize, Root)>) {
-        let url = |one: &FluxKustomization| {
-            let beside = self.source_in(&one.file, one.source_kind(), one.source_name());
-            let spec = beside.or_else(|| Some(&self.written_source(one)?.last()?.1))?;
-            spec["url"].as_str().map(bare_url)
-        };
-        let urls: Vec<Option<String>> = own.iter().map(|(position, _)| url(&self.flux[*position])).collect();
+        let urls: Vec<Option<String>> =
+            own.iter().map(|(position, _)| self.url_of(&self.flux[*position])).collect();
         if urls.iter().flatten().collect::<BTreeSet<_>>().len() < 2 {
             return;
         }
@@ -196,13 +192,7 @@ impl Reader<'_> {
             let source = root.source.as_ref().map(|(id, _)| id);
             source.is_some_and(|id| self.named.as_ref().is_some_and(|named| named.is(id)))
         };
-        let is_read = |one: &&FluxKustomization| one.path.as_ref().is_some_and(|path| self.is_here(path));
-        let mut readers: BTreeMap<String, usize> = BTreeMap::new();
-        for url in self.flux.iter().filter(is_read).filter_map(url) {
-            *readers.entry(url).or_default() += 1;
-        }
-        let count =
-            |index: usize| urls[index].as_ref().and_then(|url| readers.get(url)).copied().unwrap_or_default();
+        let count = |index: usize| self.readers().counts.get(&urls[index]).copied().unwrap_or_default();
         let is_foreign = |index: usize| {
             let root = &own[index];
             let beats = |other: usize| {

@@ -137,7 +137,7 @@ fn what_applies_itself_has_its_own_variables() {
         believed(&files)
     };
     insta::assert_snapshot!(base(&itself), @r"
-    test: clusters/test/00 applies itself
+    test-00: clusters/test/00 applies itself
       flux-system/flux-system clusters/test/00 by flux-system/flux-system
       flux-system/apps apps/test by flux-system/flux-system
     ");

@@ -10,7 +10,7 @@ use crate::delivery::cluster::target_of;
 use crate::delivery::doubt::Doubt;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::former::Former;
-use crate::delivery::naming::{self, home, prefix};
+use crate::delivery::naming::{self, home};
 use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
@@ -144,6 +144,8 @@ pub struct Cluster {
     pub(super) artifacts: BTreeSet<Artifact>,
     /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
     pub unknown: BTreeSet<SourceId>,
+    /// Those that do, and of which that is not known all the same, with the folders that they have if they are this one.
+    pub unclear: BTreeSet<(SourceId, RepoPath)>,
     /// Why roots fail of which Git does not say what applies them, by their positions.
     pub(super) failing_roots: BTreeMap<usize, String>,
     /// By how much its controllers stretch intervals.
@@ -229,12 +231,29 @@ impl Bringer {
             Bringer::People | Bringer::Root(_) => None,
         }
     }
+
+    /// Returns the position of the root, where it is one of which Git does not say what applies it.
+    fn root(self) -> Option<usize> {
+        match self {
+            Bringer::Root(position) => Some(position),
+            Bringer::People | Bringer::Kustomization(_) => None,
+        }
+    }
 }
 
 impl Cluster {
     /// Tells whether Git or the spec says what its roots are.
     pub fn is_said(&self) -> bool {
         self.roots.iter().all(|root| root.reason != Reason::Proposed)
+    }
+
+    /// Tells whether a folder is a root that the spec names and that brings Flux Kustomizations.
+    fn is_bringing(&self, folder: &RepoPath) -> bool {
+        let is_root = |at: &usize| {
+            self.roots.get(*at).is_some_and(|root| root.reason == Reason::Spec && root.folder == *folder)
+        };
+        let bringers = self.kustomizations.iter().flat_map(|one| &one.bringers);
+        bringers.filter_map(|one| one.root()).any(|at| is_root(&at))
     }
 
     /// Notes the Flux Kustomizations by their names.
@@ -271,6 +290,11 @@ impl Cluster {
     pub fn bringer_of(&self, id: &SourceId) -> Option<&Reached> {
         let (_, by) = self.source_bringers.iter().find(|(other, _)| other.is(id))?;
         self.kustomizations.get(*by)
+    }
+
+    /// Tells whether a GitRepository that stands in Git may be this repository or another one.
+    pub fn is_unclear(&self, id: &SourceId) -> bool {
+        self.unclear.iter().any(|(other, _)| other == id)
     }
 
     /// Returns what a generator makes under a name; one that fails may make anything.
@@ -420,6 +444,11 @@ impl Clusters {
         nearest.map(|(cluster, _)| cluster.name.as_str())
     }
 
+    /// Tells whether a folder is a root that the spec names and that brings Flux Kustomizations: windows belong to those.
+    pub(crate) fn is_bringing(&self, folder: &RepoPath) -> bool {
+        self.all.iter().any(|cluster| cluster.is_bringing(folder))
+    }
+
     /// Tells whether Git says of all clusters that a folder could be of what their roots are.
     pub(crate) fn is_read_from_git(&self, folder: &RepoPath) -> bool {
         let roots = self.all.iter().flat_map(|cluster| &cluster.roots);
@@ -511,10 +540,9 @@ impl Clusters {
 /// Tells whether a folder may be of a further cluster beside these roots: below the `clusters` folder of one of them, or
 /// in a project of its own.
 pub(super) fn is_beside(folder: &RepoPath, roots: &[RepoPath]) -> bool {
-    let above = |path: &RepoPath| prefix(path).parent().filter(|above| above.name() == Some("clusters"));
-    above(folder).is_some_and(|clusters| {
+    naming::clusters_above(folder).is_some_and(|clusters| {
         let project = clusters.parent().unwrap_or_default();
-        let is_neighbour = |root: &RepoPath| above(root).as_ref() == Some(&clusters);
+        let is_neighbour = |root: &RepoPath| naming::clusters_above(root).as_ref() == Some(&clusters);
         roots.iter().any(is_neighbour) || !roots.iter().any(|root| root.is_within(&project))
     })
 }

@@ -3,15 +3,13 @@
 use serde_json::Value;
 
 use crate::delivery::fetched::Artifact;
+use crate::delivery::repository::{Repository, said};
 use crate::delivery::secure_join::secure_join;
-use crate::delivery::source::{EXTERNAL, SourceId, bare_url};
+use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::walk::{Step, Walk};
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::{Followed, OtherRevision};
-
-/// The name that `flux bootstrap` gives to the source that it makes.
-const BOOTSTRAP: &str = "flux-system";
 
 impl Walk<'_, '_> {
     /// Returns the artifact of a source, its `ignore` not yet looked at; `None` where it is none of this repository.
@@ -52,15 +50,8 @@ impl Walk<'_, '_> {
             return (is_here || self.is_unsaid_here(id)).then(Artifact::default);
         };
         if known.is_empty() {
-            // Beside a source that Git does not say, one with a URL is another repository where it could be any.
-            let is_only = || !self.reader.flux.iter().any(|other| self.reader.is_of_unsaid_source(other));
-            // What comes with Flux Kustomizations of another source does not build their root: that folder is one of a
-            // repository that is laid out alike.
-            let is_above =
-                |folder: &RepoPath| !folder.is_top() && roots().any(|root| root.folder.is_within(folder));
-            let mut around = self.cluster.kustomizations.iter().filter(|one| one.path.is_some());
-            let is_alike = folder.as_ref().is_some_and(is_above) && around.any(|one| !one.source().is(id));
-            return (!is_alike && (is_here || is_only())).then(Artifact::default);
+            let is_ours = self.reader.is_named_ours(id) || self.reader.repository(&url) == Repository::This;
+            return is_ours.then(Artifact::default);
         }
         if is_other {
             return None;
@@ -72,8 +63,15 @@ impl Walk<'_, '_> {
     /// it, as the spec does, or one of which a Flux Kustomization reads a folder that stands here. Any other one, as a
     /// tenant's, may be any repository.
     fn is_unsaid_here(&self, id: &SourceId) -> bool {
-        let is_named = self.reader.named.as_ref().is_some_and(|named| named.is(id));
-        is_named || id.name == BOOTSTRAP || self.reader.is_read_here(id)
+        self.reader.is_named_ours(id) || self.reader.is_read_here(id)
+    }
+
+    /// Returns the folder of this repository that a Flux Kustomization builds if its source, of which nobody knows that, is
+    /// this repository.
+    pub(super) fn unclear(&self, id: &SourceId, path: Option<&str>) -> Option<RepoPath> {
+        let url = self.url(id).filter(|_| id.kind == "GitRepository")?;
+        let folder = secure_join(&RepoPath::top(), path?).filter(|folder| self.reader.is_here(folder));
+        folder.filter(|_| self.reader.repository(&url) == Repository::Unclear)
     }
 
     /// Returns how a source follows another revision of this repository than the root that brings what reads it; `None` for
@@ -132,18 +130,13 @@ impl Walk<'_, '_> {
 
     /// Returns the URL of a source: as builds bring it, or else as it stands in a file.
     pub(super) fn url(&self, id: &SourceId) -> Option<String> {
-        let url = self.source(id)?["url"].as_str()?;
-        (!url.contains("${")).then(|| bare_url(url))
+        said(self.source(id)?["url"].as_str()?)
     }
 
     /// Returns the `spec` of a source: as builds bring it, or else as it stands in a file, first in one of the cluster.
     pub(super) fn source(&self, id: &SourceId) -> Option<&Value> {
-        let written = || {
-            let all = self.reader.sources.get(&(id.kind.clone(), id.name.clone()))?;
-            let groups = || self.cluster.roots.iter().map(|root| &root.group).filter(|group| !group.is_top());
-            let own = all.iter().find(|(file, _)| groups().any(|group| file.is_within(group)));
-            own.or(all.last()).map(|(_, spec)| spec)
-        };
+        let groups = self.cluster.roots.iter().map(|root| &root.group);
+        let written = || self.reader.source_around(id, groups);
         self.cluster.source(id).or_else(written)
     }
 

@@ -315,6 +315,13 @@ impl Model {
         others.filter_map(|one| Some((one, artifact_path(one.spec("path").as_str()?)?)))
     }
 
+    /// Tells whether a Flux Kustomization that builds a folder of another source builds one of this repository if that is its
+    /// source: nobody knows it.
+    pub fn is_unclear(&self, one: &FluxKustomization, folder: &RepoPath) -> bool {
+        let own = self.delivered.named(&one.read_in).zip(self.reached(one));
+        own.is_some_and(|(cluster, one)| cluster.unclear.contains(&(one.source(), folder.clone())))
+    }
+
     /// As [`flux_of`](Model::flux_of), those of one cluster.
     pub fn flux_in<'m, 'c>(
         &'m self,

@@ -231,6 +231,7 @@ impl Model {
         let files: BTreeSet<&RepoPath> = flux.iter().map(|kustomization| &kustomization.file).collect();
         for entry in &mut entry_points {
             let is_flux = tops.contains_key(&entry.path)
+                || delivered.is_bringing(&entry.path)
                 || entry.through.is_some() && graph.get(&entry.path).is_some_and(is_instance);
             entry.role = if is_flux { Role::Bootstrap } else { role(entry, &graph, &flux, &files, &bases) };
         }

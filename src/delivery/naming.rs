@@ -11,8 +11,22 @@ const GENERIC: [&str; 9] =
 
 /// Returns the folder of the cluster that a root is a part of: `clusters/NAME` where that is on its way, the nearest
 /// to the root, else the root itself. Roots of one such folder are one cluster.
+///
+/// A number below it only counts clusters: `clusters/dev/01` and `clusters/dev/02` are two of them.
 pub(super) fn prefix(root: &RepoPath) -> RepoPath {
-    root.ancestors().find(is_named).unwrap_or_else(|| root.clone())
+    let Some(named) = root.ancestors().find(is_named) else { return root.clone() };
+    let numbered = root.ancestors().find(|path| path.parent().as_ref() == Some(&named));
+    numbered.filter(|path| path.name().is_some_and(is_number)).unwrap_or(named)
+}
+
+/// Returns the folder `clusters` in which the nearest cluster on the way to a folder lies.
+pub(super) fn clusters_above(path: &RepoPath) -> Option<RepoPath> {
+    path.ancestors().find(is_named)?.parent()
+}
+
+/// Tells whether the name of a folder only tells it from others around it.
+fn is_number(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Tells whether a folder is `clusters/NAME`.
@@ -107,9 +121,11 @@ fn alike(folders: &[RepoPath], words: &[Word], each: &[String]) -> Option<Vec<St
     (distinct.len() == names.len()).then_some(names)
 }
 
-/// Returns the name of the nearest folder below `clusters` that a path lies in.
+/// Returns the name of the nearest folder below `clusters` that a path lies in, with the number that it counts clusters by.
 pub(super) fn below_clusters(path: &RepoPath) -> Option<String> {
-    path.ancestors().find(is_named).and_then(|folder| folder.name().map(str::to_owned))
+    let named = path.ancestors().find(is_named)?;
+    let skipped = named.segments().count() - 1;
+    Some(prefix(path).segments().skip(skipped).collect::<Vec<_>>().join("-"))
 }
 
 /// The word that names the cluster of a folder.
@@ -196,7 +212,13 @@ pub(super) fn by_folder_name(root: &RepoPath, path: &RepoPath) -> Option<String>
 fn below(root: &RepoPath, path: &RepoPath, names: &[&str]) -> Option<String> {
     let mut segments = path.segments().skip(root.segments().count());
     segments.find(|segment| names.contains(segment))?;
-    segments.next().map(str::to_owned)
+    let name = segments.next()?;
+    Some(
+        segments
+            .next()
+            .filter(|next| is_number(next))
+            .map_or(name.to_owned(), |next| format!("{name}-{next}")),
+    )
 }
 
 fn by_last_name(path: &RepoPath) -> String {
@@ -213,6 +235,7 @@ mod tests {
         assert_eq!(of("clusters/prod/flux-system"), "clusters/prod");
         assert_eq!(of("clusters/stages/dev/clusters/eu/flux"), "clusters/stages/dev/clusters/eu");
         assert_eq!(of("kubernetes/main/flux"), "kubernetes/main/flux");
+        assert_eq!(of("clusters/dev/01/flux"), "clusters/dev/01");
     }
 
     fn named(folders: &[&str], says: &[&str]) -> Vec<String> {
@@ -256,6 +279,10 @@ mod tests {
         let named = |folders: &[&str]| named(folders, &[]);
         assert_eq!(named(&["clusters/dev", "clusters/prod"]), ["dev", "prod"]);
         assert_eq!(named(&["a/clusters/one", "b/clusters/one"]), ["a-one", "b-one"]);
+        assert_eq!(
+            named(&["clusters/dev/01", "clusters/dev/02", "clusters/prd/01"]),
+            ["dev-01", "dev-02", "prd-01"]
+        );
         assert_eq!(
             named(&["clusters/stages/dev/clusters/eu", "clusters/stages/dev/clusters/us"]),
             ["eu", "us"]

@@ -130,6 +130,12 @@ impl Cluster {
         false
     }
 
+    /// Returns the name of the first on the way of what a Flux Kustomization depends on that is not in Git: nobody knows when
+    /// that is ready. `None` where there is no such.
+    pub fn unsaid<'c>(&'c self, one: &'c Reached) -> Option<&'c str> {
+        self.awaited(one, &|_| false).map(|(name, _)| name)
+    }
+
     /// Returns the Flux Kustomizations by which one depends on itself, the nearest way and without itself: each waits for
     /// another one, and none applies a commit (Flux, docs/spec/v1/kustomizations.md). `None` where it does not.
     pub fn circle<'c>(&'c self, one: &'c Reached) -> Option<Vec<&'c Reached>> {

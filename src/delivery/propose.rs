@@ -91,6 +91,18 @@ pub(super) fn propose(
     let is_of_root = |at: &usize| roots.iter().any(|root| is_of(root, &flux[*at]));
     let former: BTreeSet<RepoPath> =
         lost.iter().filter(|(_, own)| own.iter().any(is_of_root)).map(|(home, _)| home.clone()).collect();
+    // What builds on a base of clusters that have roots is a cluster too, whose root is not in Git yet.
+    for (position, one) in flux.iter().enumerate().filter(|(position, _)| !left.contains(position)) {
+        if is_kept(&one.file) || view.graph.is_patch(&one.file) {
+            continue;
+        }
+        let tops = view.graph.tops(&one.file).into_iter();
+        let is_list = |top: &RepoPath| view.graph.get(top).is_some_and(|list| !list.is_component());
+        let is_cluster = |top: &RepoPath| below_clusters(top).is_some() && prefix(top) == *top;
+        for top in tops.filter(|top| is_list(top) && !is_kept(top) && is_cluster(top)) {
+            homes.entry(top).or_default().push(position);
+        }
+    }
     // Where Flux itself is installed, its folder is one, however wrong all paths are. What `flux bootstrap` has filled in
     // says where the top is.
     let is_filled = |at: &usize| flux[*at].file.name() == Some("gotk-sync.yaml");
@@ -99,6 +111,13 @@ pub(super) fn propose(
         !is_known && is_bootstrapped(home, view) && !own.iter().any(is_filled)
     });
     homes.append(&mut lost);
+    // What a root or another home builds on is a base of that.
+    let takers: BTreeSet<RepoPath> =
+        homes.keys().chain(roots.iter().map(|root| &root.folder)).cloned().collect();
+    homes.retain(|home, _| {
+        let mut above = view.graph.built_by(home).into_iter().filter(|taker| taker != home);
+        is_said(home) || is_bootstrapped(home, view) || !above.any(|taker| takers.contains(&taker))
+    });
     let mut by_path: BTreeMap<&RepoPath, Vec<usize>> = BTreeMap::new();
     for (position, one) in flux.iter().enumerate() {
         if let Some(path) = one.path.as_ref().filter(|path| !path.is_top()) {
@@ -118,8 +137,10 @@ pub(super) fn propose(
         })
     };
     let is_free = |home: &RepoPath, own: &Vec<usize>| {
-        let taken_in = own.iter().flat_map(|position| view.graph.taken_in_by(&flux[*position].file));
-        !home.ancestors().chain(taken_in).any(|path| {
+        // What others get too says nothing of this one.
+        let alone = own.iter().filter(|position| left.contains(position));
+        let taken_in = alone.flat_map(|position| view.graph.taken_in_by(&flux[*position].file));
+        !home.ancestors().chain(view.graph.built_by(home)).chain(taken_in).any(|path| {
             let builds = |other: &usize| !own.contains(other) && !is_of_tenant(*other, own, flux, brought);
             by_path.get(&path).is_some_and(|others| others.iter().any(builds))
         })

@@ -248,3 +248,77 @@ fn a_component_that_a_flux_kustomization_uses_is_no_cluster() {
     assert!(beside.starts_with(prod) && !beside.contains("clusters/profiles proposed"), "{beside}");
     assert!(told("clusters/profiles", "").contains("profiles: clusters/profiles proposed"));
 }
+
+#[test]
+fn what_a_cluster_builds_on_is_no_cluster_by_what_is_switched_off_there() {
+    let root = flux("flux-system", "./clusters/overlays/one", "");
+    let (on, off) = (flux("on", "./on", ""), flux("off", "./off", ""));
+    let files = [
+        ("clusters/overlays/one/sync.yaml", root.as_str()),
+        ("clusters/overlays/one/kustomization.yaml", "resources: [sync.yaml, ../../base]\n"),
+        ("clusters/base/kustomization.yaml", "resources: [apps]\n"),
+        ("clusters/base/apps/kustomization.yaml", "resources:\n- on.yaml\n# - off.yaml\n"),
+        ("clusters/base/apps/on.yaml", on.as_str()),
+        ("clusters/base/apps/off.yaml", off.as_str()),
+        ("on/s.yaml", SERVICE),
+        ("off/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    overlays: clusters/overlays/one applies itself
+      flux-system/flux-system clusters/overlays/one by flux-system/flux-system
+      flux-system/on on by flux-system/flux-system
+    not alive: clusters/base/apps/off.yaml off
+    ");
+    // Without a root too.
+    let more = flux("more", "./on", "");
+    let files = [&[("clusters/overlays/one/more.yaml", more.as_str())], &files[2..]].concat();
+    let list = ("clusters/overlays/one/kustomization.yaml", "resources: [more.yaml, ../../base]\n");
+    insta::assert_snapshot!(believed(&[&[list], &files[..]].concat()), @r"
+    overlays: clusters/overlays proposed
+      flux-system/more on by nobody
+      flux-system/on on by nobody
+    not alive: clusters/base/apps/off.yaml off
+    ");
+}
+
+#[test]
+fn what_builds_on_a_base_of_clusters_that_have_roots_is_one_too() {
+    let root = flux("flux-system", "./clusters/one", "");
+    let bare = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: apps }\nspec: { path: ./apps }\n";
+    let list = "namespace: flux-system\nresources: [../base]\npatches: [{ target: { kind: Kustomization }, patch: \"[{op: add, path: /spec/sourceRef, value: {kind: GitRepository, name: flux-system}}]\" }]\n";
+    let files = [
+        ("clusters/base/kustomization.yaml", "resources: [apps.yaml]\n"),
+        ("clusters/base/apps.yaml", bare),
+        ("clusters/one/kustomization.yaml", list),
+        ("clusters/one/flux-system/gotk-sync.yaml", root.as_str()),
+        ("clusters/two/kustomization.yaml", list),
+        ("clusters/templates/kustomization.yaml", list),
+        ("apps/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    one: clusters/one applies itself
+      flux-system/flux-system clusters/one by nobody
+      flux-system/apps apps by flux-system/flux-system
+    two: clusters/two proposed
+      flux-system/apps apps by nobody
+    ");
+}
+
+#[test]
+fn a_number_below_a_folder_of_clusters_counts_them() {
+    let apps = flux("apps", "./apps", "");
+    let files = [
+        ("clusters/dev/01/apps.yaml", apps.as_str()),
+        ("clusters/dev/02/apps.yaml", apps.as_str()),
+        ("clusters/prd/01/apps.yaml", apps.as_str()),
+        ("apps/s.yaml", SERVICE),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    dev-01: clusters/dev/01 proposed
+      flux-system/apps apps by nobody
+    dev-02: clusters/dev/02 proposed
+      flux-system/apps apps by nobody
+    prd-01: clusters/prd/01 proposed
+      flux-system/apps apps by nobody
+    ");
+}

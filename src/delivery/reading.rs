@@ -11,6 +11,7 @@ use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::former::Former;
 use crate::delivery::naming;
 use crate::delivery::propose::{is_kept, propose};
+use crate::delivery::repository::Readers;
 use crate::delivery::root::{Reason, Root};
 use crate::delivery::source::SourceId;
 use crate::delivery::variables;
@@ -59,6 +60,8 @@ impl Clusters {
             by_hand: BTreeMap::new(),
             read_here: OnceCell::new(),
             taken_down: BTreeSet::new(),
+            readers: OnceCell::new(),
+            urls: BTreeSet::new(),
         };
         let mut all = reader.certain(known);
         let left = |all: &[Cluster]| {
@@ -159,11 +162,16 @@ pub(super) struct Reader<'a> {
     read_here: OnceCell<BTreeMap<(String, String), BTreeSet<String>>>,
     /// The folders of roots that delete themselves with all that they applied.
     pub taken_down: BTreeSet<RepoPath>,
+    /// How many read which repository here.
+    pub readers: OnceCell<Readers>,
+    /// The URLs of the GitRepositories of all roots.
+    pub urls: BTreeSet<String>,
 }
 
 impl Reader<'_> {
     /// Reads the clusters of some roots.
     pub(super) fn clusters(&mut self, mut roots: Vec<Root>, known: &Known) -> Vec<Cluster> {
+        self.urls = self.urls_of(&roots);
         roots.sort_by(|a, b| (&a.folder, a.reason).cmp(&(&b.folder, b.reason)));
         let of_all: BTreeSet<usize> = roots.iter().filter_map(|root| root.written).collect();
         part(&mut roots);

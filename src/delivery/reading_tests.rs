@@ -562,3 +562,82 @@ fn only_a_root_brings_itself() {
     let told = people.all_flux().iter().map(|one| (one.name.as_str(), people.brings_itself(one)));
     assert_eq!(told.collect::<Vec<_>>(), [("web", false)]);
 }
+
+#[test]
+fn a_source_with_a_url_is_this_repository_where_most_read_it_here() {
+    let of = |name: &str, path: &str, source: &str| {
+        flux(name, path, "").replace("name: flux-system },  }", &format!("name: {source} }} }}"))
+    };
+    let told = |all: &[(&str, &str, &str)], sources: &[&str]| {
+        let url = |name: &&str| source(name, &format!("https://example.com/{name}.git"), "");
+        let text = all.iter().map(|(name, path, source)| of(name, path, source)).collect::<Vec<_>>();
+        let text = [text, sources.iter().map(url).collect()].concat().join("---\n");
+        let files = [
+            ("clusters/edge/all.yaml", text.as_str()),
+            ("clusters/edge/flux-system/gotk-components.yaml", SERVICE),
+            ("apps/s.yaml", SERVICE),
+            ("infra/s.yaml", SERVICE),
+            ("kustomize/s.yaml", SERVICE),
+        ];
+        let model = read(&Known::default(), &files);
+        let unknown = model.delivered.all.iter().flat_map(|cluster| &cluster.unknown);
+        let unknown: Vec<&str> = unknown.map(|id| id.name.as_str()).collect();
+        format!("{}unknown: {}\n", believed(&files), unknown.join(", "))
+    };
+    let (apps, infra) = (("apps", "./apps", "fleet"), ("infra", "./infra", "fleet"));
+    let usual = ("apps", "./apps", "flux-system");
+    // `podinfo` happens to have a folder of that name.
+    let alien = ("podinfo", "./kustomize", "podinfo");
+    let (lost, crds) = (("lost", "./lost", "fleet"), ("crds", "./config/crd", "crds"));
+    let all = [
+        told(&[usual, alien], &["podinfo"]),
+        told(&[usual, alien], &["podinfo", "flux-system"]),
+        told(&[apps, infra, alien], &["podinfo", "fleet"]),
+        told(&[apps, alien], &["podinfo", "fleet"]),
+        told(&[apps], &["fleet"]),
+        // Where no folder stands here, only one that all read may be meant.
+        told(&[lost], &["fleet"]),
+        told(&[lost, crds], &["fleet", "crds"]),
+        told(&[usual, crds], &["crds", "flux-system"]),
+    ];
+    insta::assert_snapshot!(all.join("---\n"), @r"
+    edge: clusters/edge proposed
+      flux-system/apps apps by nobody
+      flux-system/podinfo elsewhere by nobody
+    unknown: 
+    ---
+    edge: clusters/edge proposed
+      flux-system/apps apps by nobody
+      flux-system/podinfo elsewhere by nobody
+    unknown: 
+    ---
+    edge: clusters/edge proposed
+      flux-system/apps apps by nobody
+      flux-system/infra infra by nobody
+      flux-system/podinfo elsewhere by nobody
+    unknown: 
+    ---
+    edge: clusters/edge proposed
+      flux-system/apps elsewhere by nobody
+      flux-system/podinfo elsewhere by nobody
+    unknown: 
+    ---
+    edge: clusters/edge proposed
+      flux-system/apps apps by nobody
+    unknown: 
+    ---
+    edge: clusters/edge proposed
+      flux-system/lost lost by nobody
+    unknown: 
+    ---
+    edge: clusters/edge proposed
+      flux-system/lost elsewhere by nobody
+      flux-system/crds elsewhere by nobody
+    unknown: 
+    ---
+    edge: clusters/edge proposed
+      flux-system/apps apps by nobody
+      flux-system/crds elsewhere by nobody
+    unknown:
+    ");
+}

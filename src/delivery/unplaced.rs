@@ -22,6 +22,9 @@ pub(crate) const REACHES: &str = "bring commits there too: a commit reaches it o
 pub(crate) const UNMAPPED: &str =
     "copy folders with `/**` to places that end as theirs, from this repository alone";
 
+/// What to do where nobody knows whether a GitRepository is this repository.
+pub(crate) const UNCLEAR: &str = "put the GitRepository of the root into Git, with its URL\nor name the source of this repository as `source` under `flux` in windows.yaml";
+
 /// Those that read what the generators of one file make and that can't be mapped back to folders, of which one message tells.
 #[derive(Clone, Debug)]
 pub(crate) struct UnmappedGroup<'a> {

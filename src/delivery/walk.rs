@@ -461,6 +461,8 @@ impl<'r, 'a> Walk<'r, 'a> {
             if id.kind == "GitRepository" && self.source(&id).is_none() {
                 self.cluster.unknown.insert(id.clone());
             }
+            let unclear = self.unclear(&id, spec["path"].as_str());
+            self.cluster.unclear.extend(unclear.map(|folder| (id.clone(), folder)));
             let made = self.cluster.made(&id).and_then(|made| made.artifact.as_ref().err());
             self.cluster.kustomizations[position].unmapped = made.cloned();
             return;

@@ -259,7 +259,7 @@ impl Line {
     /// Tells whether a change that is merged at the instant waits for nothing but Flux.
     pub fn is_open(&self) -> bool {
         match self.gate {
-            _ if self.is_left_suspended => false,
+            _ if self.is_left_suspended || self.unsaid().is_some() => false,
             GateState::Closes | GateState::Unseen => self.times.is_none_or(|times| times.open),
             // When CronJobs open that the spec says nothing of is not always known.
             GateState::Foreign => self.times.is_some_and(|times| times.open),
@@ -276,7 +276,7 @@ impl Line {
     /// Gives the instant from which a change that is merged at `at` can reach the cluster; `None` where no
     /// window opens again, nothing is known of when, or nothing of the cluster is in the repository.
     pub fn reaches(&self, at: Timestamp) -> Option<Timestamp> {
-        if self.lands_never() || self.folder.is_none() || self.is_left_suspended {
+        if self.lands_never() || self.folder.is_none() || self.is_left_suspended || self.unsaid().is_some() {
             None
         } else if let Some((_, times)) = &self.awaited {
             times.and_then(|times| if times.open { Some(at) } else { times.next_open })
@@ -290,6 +290,12 @@ impl Line {
     /// Tells whether Git itself says that nothing lands at all.
     pub fn lands_never(&self) -> bool {
         self.is_failing || self.stuck().is_some()
+    }
+
+    /// Returns what it depends on that is not in Git, so that nobody knows when it lands.
+    pub fn unsaid(&self) -> Option<&str> {
+        let own = self.kustomization.as_ref()?.unsaid.as_deref();
+        own.filter(|_| !self.lands_never() && self.folder.is_some())
     }
 
     /// Returns why it is open whether the cluster has it.

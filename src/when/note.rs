@@ -40,7 +40,7 @@ const GATE_LEFT: &str = "gate-left";
 /// A cluster that windows.yaml wants no gate for. Where one is left, that is what counts.
 const NO_GATE_WANTED: &str = "no-gate-wanted";
 
-const KINDS: [Kind; 43] = [
+const KINDS: [Kind; 44] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -195,6 +195,12 @@ const KINDS: [Kind; 43] = [
         |line| matches!(line.stuck(), Some(Stuck::Dependency(_))),
         "Git keeps a dependency of a Flux Kustomization from applying any commit. So nothing of it lands",
         "mend the Flux Kustomization in `dependsOn`\nor take it out of `dependsOn`",
+    ),
+    (
+        "unsaid-dependency",
+        |line| line.unsaid().is_some(),
+        "a Flux Kustomization depends on another, which is not in Git. Nobody knows when it lands, or whether it ever does",
+        "ask the cluster with `flux get kustomizations`\nwhere it lacks the other, correct `dependsOn`",
     ),
     (
         "not-built",

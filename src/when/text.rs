@@ -148,6 +148,7 @@ fn times(answer: &Answer, line: &Line, width: usize) -> String {
         told = [("opens ", Some(by)), ("closes", times.next_close)];
     }
     let hedge = |label: &str, at: Timestamp| match changing.filter(|(_, by)| at <= *by) {
+        None if label.contains("open") && line.unsaid().is_some() => ", at the earliest",
         None => "",
         Some(_) if label.contains("open") && opens.is_none() => ", at the earliest",
         Some(_) => ", at the latest",
@@ -240,6 +241,9 @@ fn now(line: &Line) -> String {
         }
         None if line.is_failing => return "never: it does not build".to_owned(),
         None => {}
+    }
+    if let Some(name) = line.unsaid().filter(|_| !line.is_left_suspended) {
+        return format!("unknown: it depends on {}, which is not in Git", clean(name));
     }
     let remark = match line.gate {
         _ if line.folder.is_none() => "no entry point".to_owned(),

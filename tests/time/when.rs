@@ -386,10 +386,9 @@ fn what_it_depends_on_takes_its_time_too() {
         ["(within 3 minutes)", "(within 4 minutes)", "(within 44 minutes)", "(within 3 minutes)"]
     );
     // What is not there, and what waits for its window, keeps it waiting for no one knows how long.
-    for name in ["nowhere", "apps-rw"] {
-        let told = says(&first, &format!("  dependsOn: [{{ name: {name} }}]\n"));
-        assert_eq!(told, format!("after {name}"));
-    }
+    let told =
+        ["nowhere", "apps-rw"].map(|name| says(&first, &format!("  dependsOn: [{{ name: {name} }}]\n")));
+    assert_eq!(told, ["unknown: it depends on nowhere, which is not in Git", "after apps-rw"]);
     // Also through others, and where Git suspends it.
     let behind = format!("{first}  dependsOn: [{{ name: apps-rw }}]\n");
     assert_eq!(says(&behind, depends), "after apps-rw");
@@ -405,6 +404,23 @@ fn what_it_depends_on_takes_its_time_too() {
     let (own, other) = (of("apps-rt"), of("apps-rw"));
     assert_eq!((&own["open"], &own["reason"]), (&false.into(), &"dependency".into()));
     assert_eq!(own["reaches"]["utc"], other["nextOpen"]["utc"]);
+}
+
+/// Its window is only the earliest time.
+#[test]
+fn when_what_depends_on_what_is_not_in_git_lands_nobody_knows() {
+    let repository = Repository::fleet();
+    let own = flux("apps-rw", "clusters/edge-01/apps/apps-rw");
+    repository
+        .write("clusters/edge-01/apps-rw.yaml", &format!("{own}  dependsOn: [{{ name: elsewhere }}]\n"));
+    repository.commit("2026-11-20T12:00:00Z");
+    let asked = ["when", "--cluster", "edge-01", "--at", "2026-11-27T12:00Z"];
+    insta::assert_snapshot!(repository.stdout(&asked));
+    let answer = repository.json(&[&asked[..], &["--format", "json"]].concat());
+    let lines = answer["lines"].as_array().unwrap();
+    let line = lines.iter().find(|line| line["kustomization"]["name"] == "apps-rw").unwrap();
+    assert!(line["reaches"].is_null() && line["nextOpen"].is_object(), "{line:#}");
+    assert_eq!((&line["open"], &line["reason"]), (&false.into(), &"dependency".into()));
 }
 
 /// `pr` says of these that they never land.

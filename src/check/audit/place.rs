@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::check::code::{FOREIGN_SOURCE, MISSING_PATH};
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, OtherGroup, REACHES, UNMAPPED, UnmappedGroup};
+use crate::delivery::{Applied, OtherGroup, REACHES, UNCLEAR, UNMAPPED, UnmappedGroup};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
-use crate::repo::flux::Unmapped;
+use crate::repo::flux::{Unmapped, artifact_path};
 use crate::text::did_you_mean_path;
 
 /// What to do about a path that leads nowhere.
@@ -61,6 +61,9 @@ pub(super) fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
             None if flux.other.is_some() => others.push(flux),
             None if flux.unmapped.is_some() => unmapped.push(flux),
             None if flux.source_kind() != "GitRepository" => findings.push(foreign(flux)),
+            None if artifact_path(written).is_some_and(|path| subject.model.is_unclear(flux, &path)) => {
+                findings.push(unclear(flux));
+            }
             _ => {}
         }
     }
@@ -105,6 +108,15 @@ fn foreign(flux: &FluxKustomization) -> Diagnostic {
             }
             _ => "check the repository that the artifact is made from",
         })
+}
+
+/// Says that what a Flux Kustomization builds may stand here or elsewhere.
+fn unclear(flux: &FluxKustomization) -> Diagnostic {
+    let (name, source) = (&flux.name, flux.source_name());
+    let text = format!(
+        "{name} builds from GitRepository {source}, which may be this repository or another one. Its objects are not checked"
+    );
+    FOREIGN_SOURCE.finding(text).at(flux.place("sourceRef")).help(UNCLEAR)
 }
 
 /// Tells whether a path has more steps up than down.

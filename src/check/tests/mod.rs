@@ -34,6 +34,9 @@ use crate::diagnostic::{Diagnostic, render};
 const APART: [&str; 10] =
     ["GW043", "GW045", "GW046", "GW047", "GW052", "GW056", "GW057", "GW065", "GW067", "GW072"];
 
+/// One more source.
+const OTHER_SOURCE: &str = "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: other, namespace: flux-system }\nspec: { interval: 1m, url: https://example.org/other }\n---\n";
+
 fn cases() -> impl Iterator<Item = &'static Case> {
     CASES.iter().chain(&GATE_CASES)
 }
@@ -65,6 +68,23 @@ fn each_finding_is_told_at_its_place_and_what_comes_near_is_not() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_source_is_told_that_may_be_another_repository_as_the_url_of_this_one_is_nowhere() {
+    let (sync, apps) = ("clusters/edge/flux-system/gotk-sync.yaml", "clusters/edge/apps.yaml");
+    let rt = "./apps/rt\n  prune: true\n  sourceRef: { kind: GitRepository, name: ";
+    let told = |source: Edit| {
+        let mut files = edited(&[&[source]]);
+        let text = files.get_mut(apps).unwrap();
+        *text = text.replacen(&format!("{rt}flux-system }}"), &format!("{rt}other }}"), 1);
+        findings(&[files], None)[0].0.clone()
+    };
+    let unsaid =
+        (sync, "GitRepository\nmetadata: { name: flux-system,", "GitRepository\nmetadata: { name: other,");
+    let beside = (sync, "---\n", OTHER_SOURCE);
+    assert_eq!(told(unsaid), ["GW036 clusters/edge/apps.yaml:17"]);
+    assert_eq!(told(beside), [""; 0]);
 }
 
 #[test]

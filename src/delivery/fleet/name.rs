@@ -22,6 +22,8 @@ pub struct KustomizationName {
     pub release: Option<Release>,
     /// Why it applies no commit at all, where Git itself says so.
     pub stuck: Option<Stuck>,
+    /// What it depends on, itself or through others, and that is not in Git: nobody knows when that is ready.
+    pub unsaid: Option<String>,
     /// Whether its build fails, as far as that was made to read the cluster.
     pub fails: bool,
     /// Why it is open whether the cluster has it.

@@ -393,6 +393,7 @@ impl<'m> Reading<'m> {
             within: own.and_then(|(cluster, one)| self.waits.pace(cluster, one)),
             release: own.and_then(|(cluster, one)| release(cluster, one)),
             stuck: stuck.or_else(|| flux.is_suspended().then_some(Stuck::Suspended)),
+            unsaid: own.and_then(|(cluster, one)| cluster.unsaid(one)).map(str::to_owned),
             fails: one.is_some_and(Reached::fails),
             doubt: model.doubt(flux).cloned(),
         }
@@ -410,6 +411,7 @@ impl<'m> Reading<'m> {
             within: own.and_then(|own| self.waits.pace(own, one)),
             release: own.and_then(|own| release(own, one)),
             stuck: own.and_then(|own| own.stuck(one)),
+            unsaid: own.and_then(|own| own.unsaid(one)).map(str::to_owned),
             fails: one.fails(),
             doubt: own.and_then(|own| own.doubt(one)).cloned(),
         })
@@ -461,6 +463,7 @@ impl<'m> Reading<'m> {
             within: None,
             release: None,
             stuck: None,
+            unsaid: None,
             fails: false,
             doubt: None,
         }

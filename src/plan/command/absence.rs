@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::{EntryPoint, Model};
+use crate::delivery::{EntryPoint, Model, UNCLEAR};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
-use crate::repo::flux::{holds_variable, is_yaml};
+use crate::repo::flux::{artifact_path, holds_variable, is_yaml};
 use crate::repo::{Entry, FluxKustomization, Snapshot};
 use crate::spec::cluster_name;
 use crate::text::some;
@@ -54,7 +54,13 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
     let builds_others = model.unplaced().any(|kustomization| kustomization.path.is_none());
     let lost: Vec<&FluxKustomization> = model.lost(snapshot).collect();
     let elsewhere = || model.unplaced().filter(|one| one.path.is_none());
-    let instead = if elsewhere().all(|one| one.source_kind() == "ExternalArtifact") {
+    let is_unclear = |one: &FluxKustomization| {
+        let folder = one.effective["spec"]["path"].as_str().and_then(artifact_path);
+        folder.is_some_and(|folder| model.is_unclear(one, &folder))
+    };
+    let instead = if elsewhere().any(is_unclear) {
+        UNCLEAR.to_owned()
+    } else if elsewhere().all(|one| one.source_kind() == "ExternalArtifact") {
         "mend the reasons below; copies of an ArtifactGenerator must keep their place".to_owned()
     } else if elsewhere().all(|one| holds_variable(&one.effective["spec"]["path"])) {
         "write their paths without variables\nor let Flux apply a ConfigMap of this repository that holds the values".to_owned()

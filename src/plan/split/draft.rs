@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{self, EntryPoint, Input, Role, Sides, children};
+use crate::delivery::{self, EntryPoint, Input, Role, Sides, UNCLEAR, children};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::path::RepoPath;
@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
             if entry.role == Role::Bootstrap {
                 if *self.selection == Selection::All
                     && self.input.knows_cluster(entry)
-                    && !entry.flux.is_empty()
+                    && (!entry.flux.is_empty() || self.input.model.delivered.is_bringing(&entry.path))
                 {
                     let reason = "windows belong to the Flux Kustomizations that are applied there";
                     outcomes.push(new().untouched(reason));
@@ -191,7 +191,9 @@ fn is_named(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> boo
 fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
     let foreign = input.model.foreign();
     foreign
-        .filter(|(one, _)| one.source_kind() != "GitRepository" || one.other.is_some())
+        .filter(|(one, path)| {
+            one.source_kind() != "GitRepository" || one.other.is_some() || input.model.is_unclear(one, path)
+        })
         // What applies a side is divided.
         .filter(|(one, path)| one.other.is_none() || delivery::by_place(input.spec, path, &one.cluster).is_none())
         .map(|(kustomization, path)| {
@@ -204,6 +206,11 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
                     "copy folders with `/**` to places that end as theirs, from this repository alone",
                 )
                 .at(unmapped.place.clone().unwrap_or_else(|| kustomization.place("path"))),
+                None if kind == "GitRepository" => Problem::new(
+                    format!("GitRepository {name} may be this repository or another one"),
+                    UNCLEAR,
+                )
+                .at(kustomization.place("sourceRef")),
                 None => Problem::new(
                     format!(
                         "Flux Kustomization {} builds it from {kind} {name}, which is not this repository",

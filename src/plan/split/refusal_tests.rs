@@ -392,3 +392,54 @@ fn what_a_real_time_one_depends_on_is_not_divided_into_gated_sides_alone() {
     assert!(told.contains("apps/first: untouched, it applies a Flux Kustomization"), "{told}");
     assert!(told.contains("first.yaml\n") && !told.contains("window too"), "{told}");
 }
+
+#[test]
+fn what_reads_a_source_that_may_be_another_repository_is_not_divided() {
+    let source = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: podinfo, namespace: flux-system }\nspec: { interval: 1m, url: 'https://example.org/podinfo' }\n---\n";
+    let podinfo = APPS.replace("name: apps", "name: podinfo").replace("./apps/one", "./kustomize");
+    let podinfo = podinfo.replace("name: flux-system }", "name: podinfo }");
+    let podinfo = format!("{source}{podinfo}");
+    let (map, service) = ("resources: [../apps/one/web/map.yaml, s.yaml]\n", "kind: Service\n");
+    let service = format!("apiVersion: v1\n{service}metadata: {{ name: p, namespace: p }}\n");
+    let files = [
+        // Nothing in Git says what applies the cluster's folder.
+        ("clusters/one/flux-system/gotk-sync.yaml", "# by Terraform\n"),
+        ("clusters/one/kustomization.yaml", "resources: [apps.yaml, podinfo.yaml]\n"),
+        ("clusters/one/podinfo.yaml", podinfo.as_str()),
+        ("kustomize/kustomization.yaml", map),
+        ("kustomize/s.yaml", &service),
+    ];
+    insta::assert_snapshot!(told(&files), @r"
+    apps/one: plain, web: moved apart, every object stays the same
+    kustomize: GitRepository podinfo may be this repository or another one
+      put the GitRepository of the root into Git, with its URL
+      or name the source of this repository as `source` under `flux` in windows.yaml
+    ");
+}
+
+#[test]
+fn a_root_that_the_spec_names_is_not_divided() {
+    let spec = SPEC.replace("one: {}", "one: { roots: [clusters/one] }");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: own, namespace: shop }\n";
+    let service = map.replace("ConfigMap", "Service");
+    let told = |list: &str| {
+        let edits = [
+            ("clusters/one/flux-system/gotk-sync.yaml", "# by Terraform\n"),
+            ("clusters/one/kustomization.yaml", list),
+            ("clusters/one/own/kustomization.yaml", "resources: [map.yaml, service.yaml]\n"),
+            ("clusters/one/own/map.yaml", map),
+            ("clusters/one/own/service.yaml", &service),
+            // Nothing below is divided.
+            ("apps/one/web/kustomization.yaml", "resources: [service.yaml]\n"),
+        ];
+        of_spec(&spec, files(&edits), outcomes)
+    };
+    insta::assert_snapshot!(told("resources: [own, apps.yaml]\n"), @r"
+    apps/one: untouched, all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    ");
+    insta::assert_snapshot!(told("resources: [own/map.yaml, own/service.yaml, apps.yaml]\n"), @r"
+    apps/one: untouched, all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    ");
+}
