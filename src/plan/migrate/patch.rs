@@ -25,6 +25,9 @@ const MERGES: &str = "patchesStrategicMerge";
 /// `path`.
 const OF_FOLDER: [&str; 2] = ["path", "components"];
 
+/// The fields of successors that differ from the old one's and are judged by themselves.
+const LEFT_ALONE: [&str; 4] = ["path", "components", "prune", "deletionPolicy"];
+
 /// The fields that change names.
 const RENAMING: [&str; 2] = ["namePrefix", "nameSuffix"];
 
@@ -92,6 +95,12 @@ impl Patch {
         })
     }
 
+    /// Tells whether labels or annotations select what it is for.
+    fn is_selective(&self) -> bool {
+        let says = |key: &str| self.target().is_some_and(|target| target.get_ignore_case(key).is_some());
+        says("labelSelector") || says("annotationSelector")
+    }
+
     /// Gives what it says, whomever it is for.
     fn message(&self) -> Vec<Value> {
         let mut says = self.says.clone();
@@ -129,7 +138,7 @@ impl Patch {
 ///
 /// When a patch is for the old one alone or sets what goes by its folder, or something puts a prefix or a suffix to its name: gates and
 /// `dependsOn` name what stands in the files.
-pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<(), Problem> {
+pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<Met, Problem> {
     let above = input.parents(old);
     if let Some(stop) = renamed(input, old, &above) {
         return Err(stop);
@@ -175,7 +184,72 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
             ));
         }
     }
-    Ok(())
+    Ok(Met(patches))
+}
+
+/// The patches that an old Flux Kustomization meets, and so will its successors.
+pub struct Met(Vec<Patch>);
+
+impl Met {
+    /// Stops where a patch sets a field that the successors get otherwise than the old one: all would have the old value.
+    ///
+    /// # Errors
+    ///
+    /// When one does; those that one patch does it to have the same problem.
+    pub fn leave(&self, old: &FluxKustomization, heirs: &[Value]) -> Result<(), Problem> {
+        let names: Vec<&str> = heirs.iter().filter_map(|heir| heir["metadata"]["name"].as_str()).collect();
+        let is_apart =
+            |field: &&String| heirs.iter().any(|heir| heir["spec"].get(field) != old.value["spec"].get(field));
+        let specs = heirs.iter().map(|heir| &heir["spec"]).chain([&old.value["spec"]]);
+        let fields: BTreeSet<&String> =
+            specs.filter_map(Value::as_object).flat_map(|spec| spec.keys()).filter(is_apart).collect();
+        let own = |field: &&String| !LEFT_ALONE.contains(&field.as_str());
+        for field in fields.into_iter().filter(own) {
+            let mut all = names.iter().copied().chain([old.name.as_str()]);
+            let is_set = old.said(field) != old.spec(field);
+            let sets = |patch: &&Patch| {
+                (is_set || !patch.is_selective())
+                    && patch.sets(field)
+                    && all.any(|name| patch.may_be_for(old, name))
+            };
+            if let Some(patch) = self.0.iter().find(sets) {
+                let place = patch.place(false);
+                let reason = format!("the patch in {} sets `spec.{field}`. Each successor needs its own", spelt(&place));
+                return Err(to_files(field, reason, place));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Stops where a patch, and no file, names what goes in the `dependsOn` of a Flux Kustomization.
+pub fn names_gone(input: &Input<'_>, waiter: &FluxKustomization, gone: &str) -> Option<Problem> {
+    let found = patches(input, waiter, &input.parents(waiter));
+    let is_set = waiter.said("dependsOn") != waiter.spec("dependsOn");
+    let mut found = found.iter().filter(|patch| {
+        (is_set || !patch.is_selective())
+            && patch.sets("dependsOn")
+            && patch.may_be_for(waiter, &waiter.name)
+    });
+    let place = match found.next() {
+        Some(patch) => patch.place(false),
+        None if is_set => waiter.place("dependsOn"),
+        None => return None,
+    };
+    let reason = format!(
+        "the patch in {} lets {} depend on {gone}, which its successors replace",
+        spelt(&place),
+        waiter.name
+    );
+    Some(to_files("dependsOn", reason, place))
+}
+
+/// A field that can stay no longer where a patch sets it for several at once.
+fn to_files(field: &str, reason: String, place: Place) -> Problem {
+    let remedy = format!(
+        "write that `{field}` into the file of each Flux Kustomization that the patch is for\nremove it from the patch in the same commit: the clusters get the same as before\nrun the same command again"
+    );
+    Problem::lasting(reason, remedy, place)
 }
 
 /// Points at the patch that sets a field of a Flux Kustomization, where only one does.

@@ -392,3 +392,49 @@ fn what_a_real_time_one_depends_on_is_not_divided_into_gated_sides_alone() {
     assert!(told.contains("apps/first: untouched, it applies a Flux Kustomization"), "{told}");
     assert!(told.contains("first.yaml\n") && !told.contains("window too"), "{told}");
 }
+
+/// A patch for all of a list would give both successors what the old one waits for.
+#[test]
+fn a_patch_that_sets_what_is_waited_for_is_for_no_successor() {
+    let list = |patch: &str| {
+        format!("resources: [flux-system/gotk-sync.yaml, apps.yaml, db.yaml]\npatches:\n{patch}")
+    };
+    let db = APPS.replace("name: apps", "name: db").replace("apps/one", "apps/db");
+    let told = |patch: &str| {
+        told(&[
+            ("clusters/one/kustomization.yaml", &list(patch)),
+            ("clusters/one/db.yaml", &db),
+            (
+                "apps/db/kustomization.yaml",
+                "namespace: shop\nconfigMapGenerator: [{ name: db, literals: [a=b] }]\n",
+            ),
+        ])
+    };
+    let json = "- target: { kind: Kustomization, name: apps.* }\n  patch: '[{\"op\": \"add\", \"path\": \"/spec/dependsOn\", \"value\": [{\"name\": \"db\"}]}]'\n";
+    insta::assert_snapshot!(told(json), @"");
+    let merge = "- target: { kind: Kustomization, name: apps.* }\n  patch: '{ apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: { name: all }, spec: { dependsOn: [{ name: db }] } }'\n";
+    insta::assert_snapshot!(told(merge), @"");
+    // What labels select is another one.
+    let others = json.replace("name: apps.*", "labelSelector: app=other");
+    assert!(told(&others).contains("apps/one: plain"), "{}", told(&others));
+}
+
+/// What a patch lets wait for an old one would wait for nothing.
+#[test]
+fn a_patch_that_names_what_goes_is_mended_before_a_split() {
+    let db = APPS.replace("name: apps", "name: db").replace("apps/one", "apps/db");
+    let list = "resources: [flux-system/gotk-sync.yaml, apps.yaml, db.yaml]\npatches:\n- target: { kind: Kustomization, name: db }\n  patch: '[{\"op\": \"add\", \"path\": \"/spec/dependsOn\", \"value\": [{\"name\": \"apps\"}]}]'\n";
+    let files = [
+        ("clusters/one/kustomization.yaml", list),
+        ("clusters/one/db.yaml", &db),
+        (
+            "apps/db/kustomization.yaml",
+            "namespace: shop\nconfigMapGenerator: [{ name: db, literals: [a=b] }]\n",
+        ),
+    ];
+    insta::assert_snapshot!(told(&files), @"");
+    let db = format!("{db}  dependsOn: [{{ name: apps }}]\n");
+    let list = list.split("patches").next().unwrap_or_default();
+    let files = [("clusters/one/kustomization.yaml", list), ("clusters/one/db.yaml", &db), files[2]];
+    insta::assert_snapshot!(told(&files), @"");
+}
