@@ -134,6 +134,18 @@ pub(super) fn propose(
         own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
             && is_free(home, own)
     });
+    // What was a base stays behind once each cluster has files of its own: all of it stands there too, or its sides do.
+    let brought: Vec<&FluxKustomization> =
+        flux.iter().enumerate().filter(|(at, _)| !left.contains(at)).map(|(_, one)| one).collect();
+    let is_copied = |one: &FluxKustomization| {
+        brought.iter().any(|other| {
+            let is_in = |path: &RepoPath| other.path.as_ref().is_some_and(|own| own.is_within(path));
+            one.namespace == other.namespace
+                && other.name.starts_with(&one.name)
+                && one.path.as_ref().map_or(other.path.is_none(), is_in)
+        })
+    };
+    homes.retain(|home, own| is_bootstrapped(home, view) || !own.iter().all(|at| is_copied(&flux[*at])));
     let is_former = |own: &Vec<usize>| own.iter().any(|at| roots.iter().any(|root| is_of(root, &flux[*at])));
     homes.retain(|_, own| !is_former(own));
     let folders: Vec<RepoPath> = roots.iter().map(|root| root.folder.clone()).collect();

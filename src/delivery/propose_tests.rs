@@ -248,3 +248,33 @@ fn a_component_that_a_flux_kustomization_uses_is_no_cluster() {
     assert!(beside.starts_with(prod) && !beside.contains("clusters/profiles proposed"), "{beside}");
     assert!(told("clusters/profiles", "").contains("profiles: clusters/profiles proposed"));
 }
+
+/// The files of a base stay behind once each cluster has its own.
+#[test]
+fn a_base_that_nothing_lists_any_more_is_no_cluster() {
+    let with = |base: &str, own: &str| {
+        let sync = [
+            source("flux-system", "https://example.org/fleet", ""),
+            flux("flux-system", "./clusters/one", ""),
+        ];
+        believed(&[
+            ("clusters/one/flux-system/gotk-sync.yaml", sync.join("---\n").as_str()),
+            ("clusters/one/apps.yaml", own),
+            ("clusters/base/apps.yaml", flux("apps", base, "").as_str()),
+            ("apps/s.yaml", SERVICE),
+            ("apps/apps-rt/s.yaml", SERVICE),
+            ("infra/s.yaml", SERVICE),
+        ])
+    };
+    let told = |path: &str| with(path, &flux("apps", "./apps", ""));
+    insta::assert_snapshot!(told("./apps"), @r"
+    one: clusters/one applies itself
+      flux-system/flux-system clusters/one by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    not alive: clusters/base/apps.yaml apps
+    ");
+    let sides = with("./apps", &flux("apps-rt", "./apps/apps-rt", ""));
+    assert!(sides.ends_with("not alive: clusters/base/apps.yaml apps\n"), "{sides}");
+    // What only it applies may be a cluster's.
+    assert!(told("./infra").contains("base: clusters/base proposed"), "{}", told("./infra"));
+}

@@ -75,7 +75,7 @@ fn what_no_gate_holds_back_is_not_said_to_be_held_back() {
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
 prod
   apps/base  not divided
-    why: all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    why: all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync --dry-run` says why
   apps/conf  not divided
     why: all of its objects have type rt
   apps/shop  not divided

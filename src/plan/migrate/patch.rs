@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::delivery::Input;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::plan::problem::{OF_ITS_OWN, Problem};
+use crate::plan::problem::Problem;
 use crate::repo::flux::GROUP;
 use crate::repo::{File, FluxKustomization, Kustomization, built};
 use crate::yaml::{Node, read_documents};
@@ -101,6 +101,30 @@ impl Patch {
         says("labelSelector") || says("annotationSelector")
     }
 
+    /// Tells whether it names a successor and does nothing but keep it from deleting: such a patch is asked for before a split.
+    fn keeps(&self, one: &FluxKustomization) -> bool {
+        let name =
+            self.target().and_then(|target| target.get_ignore_case("name")).and_then(Node::scalar_text);
+        let is_kept = |field: &str, value: &Value| match field {
+            "prune" => *value == Value::Bool(false),
+            "deletionPolicy" => value == "Orphan",
+            _ => false,
+        };
+        let only_keeps = |said: &Value| match said {
+            Value::Array(steps) => steps.iter().all(|step| {
+                let field = step["path"].as_str().and_then(|path| path.strip_prefix("/spec/"));
+                step["op"] == "test" || is_kept(field.unwrap_or_default(), &step["value"])
+            }),
+            _ => said["spec"]
+                .as_object()
+                .is_some_and(|spec| spec.iter().all(|(key, value)| is_kept(key, value))),
+        };
+        name.is_some_and(|name| name.contains(&one.name))
+            && self.may_be_for(one, &one.name)
+            && !self.says.is_empty()
+            && self.says.iter().all(only_keeps)
+    }
+
     /// Gives what it says, whomever it is for.
     fn message(&self) -> Vec<Value> {
         let mut says = self.says.clone();
@@ -150,11 +174,10 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
             let place = patch.place(false);
             let mut alike = input.model.flux_in_file(&old.file).iter().filter(|one| one.is_written_as(old));
             let remedy = match alike.any(|one| one.spec(field) != old.spec(field)) {
-                true => OF_ITS_OWN.to_owned(),
-                false => format!(
-                    "write the {field} into {} and take that out of the patch\nor {OF_ITS_OWN}",
-                    old.file
+                true => format!(
+                    "give each cluster a Flux Kustomization in a file of its own, with its own `{field}`\ntake `{field}` out of the patches, and remove the shared one"
                 ),
+                false => format!("write the {field} into {} and take that out of the patch", old.file),
             };
             return Err(Problem::lasting(
                 format!(
@@ -198,8 +221,9 @@ impl Met {
     /// When one does; those that one patch does it to have the same problem.
     pub fn leave(&self, old: &FluxKustomization, heirs: &[Value]) -> Result<(), Problem> {
         let names: Vec<&str> = heirs.iter().filter_map(|heir| heir["metadata"]["name"].as_str()).collect();
-        let is_apart =
-            |field: &&String| heirs.iter().any(|heir| heir["spec"].get(field) != old.value["spec"].get(field));
+        let is_apart = |field: &&String| {
+            heirs.iter().any(|heir| heir["spec"].get(field) != old.value["spec"].get(field))
+        };
         let specs = heirs.iter().map(|heir| &heir["spec"]).chain([&old.value["spec"]]);
         let fields: BTreeSet<&String> =
             specs.filter_map(Value::as_object).flat_map(|spec| spec.keys()).filter(is_apart).collect();
@@ -214,7 +238,10 @@ impl Met {
             };
             if let Some(patch) = self.0.iter().find(sets) {
                 let place = patch.place(false);
-                let reason = format!("the patch in {} sets `spec.{field}`. Each successor needs its own", spelt(&place));
+                let reason = format!(
+                    "the patch in {} sets `spec.{field}`. Each successor needs its own",
+                    spelt(&place)
+                );
                 return Err(to_files(field, reason, place));
             }
         }
@@ -227,9 +254,7 @@ pub fn names_gone(input: &Input<'_>, waiter: &FluxKustomization, gone: &str) -> 
     let found = patches(input, waiter, &input.parents(waiter));
     let is_set = waiter.said("dependsOn") != waiter.spec("dependsOn");
     let mut found = found.iter().filter(|patch| {
-        (is_set || !patch.is_selective())
-            && patch.sets("dependsOn")
-            && patch.may_be_for(waiter, &waiter.name)
+        (is_set || !patch.is_selective()) && patch.sets("dependsOn") && patch.may_be_for(waiter, &waiter.name)
     });
     let place = match found.next() {
         Some(patch) => patch.place(false),
@@ -250,6 +275,15 @@ fn to_files(field: &str, reason: String, place: Place) -> Problem {
         "write that `{field}` into the file of each Flux Kustomization that the patch is for\nremove it from the patch in the same commit: the clusters get the same as before\nrun the same command again"
     );
     Problem::lasting(reason, remedy, place)
+}
+
+/// Points at the patch that keeps a successor from deleting while it is migrated, if there is one.
+pub fn keeping(input: &Input<'_>, one: &FluxKustomization) -> Option<Place> {
+    if *one.spec("prune") == Value::Bool(true) {
+        return None;
+    }
+    let found = patches(input, one, &input.parents(one));
+    found.iter().find(|patch| patch.keeps(one)).map(|patch| patch.place(false))
 }
 
 /// Points at the patch that sets a field of a Flux Kustomization, where only one does.

@@ -79,7 +79,8 @@ fn wanted(
     waiter: &FluxKustomization,
 ) -> Result<Option<Wanted>, (String, Problem)> {
     let goes = |namespace: &str, name: &str| {
-        let key = (waiter.cluster.clone(), input.spec.flux.namespace_of(namespace).to_owned(), name.to_owned());
+        let key =
+            (waiter.cluster.clone(), input.spec.flux.namespace_of(namespace).to_owned(), name.to_owned());
         succession.heirs.get(&key).is_some_and(|(stays, _)| !stays)
     };
     if let Some((_, gone)) = waiter.waits_for().into_iter().find(|(namespace, name)| goes(namespace, name))
