@@ -23,7 +23,7 @@ prod
   apps/certs  finished (step 3 of 3)
     certs-rt, certs-rw apply it
 Nothing to change.
-Every split entry point is handed over. `gitops-windows split --all --dry-run` tells of the others.
+Every split entry point is handed over.
 "#);
     let issuer = scratch.text("apps/certs/issuer.yaml");
     assert!(issuer.ends_with("  dependsOn:\n    - name: certs-rt\n    - name: certs-rw\n"), "{issuer}");

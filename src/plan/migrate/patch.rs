@@ -175,7 +175,7 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
             let mut alike = input.model.flux_in_file(&old.file).iter().filter(|one| one.is_written_as(old));
             let remedy = match alike.any(|one| one.spec(field) != old.spec(field)) {
                 true => format!(
-                    "give each cluster a Flux Kustomization in a file of its own, with its own `{field}`\ntake `{field}` out of the patches, and remove the shared one"
+                    "give each cluster a Flux Kustomization with its own `{field}` in its own file\ntake `{field}` out of the patches, and remove the shared one"
                 ),
                 false => format!("write the {field} into {} and take that out of the patch", old.file),
             };
@@ -272,7 +272,7 @@ pub fn names_gone(input: &Input<'_>, waiter: &FluxKustomization, gone: &str) -> 
 /// A field that can stay no longer where a patch sets it for several at once.
 fn to_files(field: &str, reason: String, place: Place) -> Problem {
     let remedy = format!(
-        "write that `{field}` into the file of each Flux Kustomization that the patch is for\nremove it from the patch in the same commit: the clusters get the same as before\nrun the same command again"
+        "write that `{field}` into the file of each Flux Kustomization that the patch is for\nremove it from the patch in the same commit: clusters get the same as before\nrun the same command again"
     );
     Problem::lasting(reason, remedy, place)
 }

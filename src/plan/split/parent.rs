@@ -37,8 +37,10 @@ pub(super) fn refused(
 /// Returns the entry points that are not divided and have objects of several types.
 pub fn divisible<'a>(input: &Input<'a>) -> Vec<&'a EntryPoint> {
     let sides = input.sides();
-    let mixed: Vec<&EntryPoint> =
-        input.wholes(&sides).filter(|entry| is_mixed(input, entry, &Selection::All)).collect();
+    let is_suspended =
+        |entry: &EntryPoint| entry.clusters().all(|cluster| input.model.is_suspended(&entry.path, cluster));
+    let mixed = input.wholes(&sides).filter(|entry| !is_suspended(entry));
+    let mixed: Vec<&EntryPoint> = mixed.filter(|entry| is_mixed(input, entry, &Selection::All)).collect();
     // Namespaces alone are divided from the rest only where something needs them earlier.
     let lone = Lone::among(input, &sides, |entry| mixed.iter().any(|one| one.path == entry.path));
     mixed.into_iter().filter(|entry| lone.rest(&entry.path).is_none()).collect()

@@ -212,7 +212,7 @@ fn one_of_several_folders_of_a_file_that_cannot_be_divided_is_named_as_the_reaso
     insta::assert_snapshot!(told(&files), @r"
     apps/one: apps/two can't be divided. Flux Kustomization apps in common/apps.yaml builds that too, and hands over all or none
       mend what keeps apps/two as it is
-      or give each cluster a Flux Kustomization in a file of its own, and remove the shared one
+      or give each cluster its own file with a Flux Kustomization, and remove the shared one
     apps/two: apps/two needs the remote base `https://example.org/more.yaml`, which is not in the repository. The proof never asks the network
       copy it into the repository with `gitops-windows fetch-bases`
       or leave this entry point undivided
@@ -413,7 +413,7 @@ fn a_patch_that_sets_what_is_waited_for_is_for_no_successor() {
     apps/db: untouched, all of its objects have type rt
     apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets `spec.dependsOn`. Each successor needs its own
       write that `dependsOn` into the file of each Flux Kustomization that the patch is for
-      remove it from the patch in the same commit: the clusters get the same as before
+      remove it from the patch in the same commit: clusters get the same as before
       run the same command again
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
@@ -422,7 +422,7 @@ fn a_patch_that_sets_what_is_waited_for_is_for_no_successor() {
     apps/db: untouched, all of its objects have type rt
     apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets `spec.dependsOn`. Each successor needs its own
       write that `dependsOn` into the file of each Flux Kustomization that the patch is for
-      remove it from the patch in the same commit: the clusters get the same as before
+      remove it from the patch in the same commit: clusters get the same as before
       run the same command again
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
@@ -448,7 +448,7 @@ fn a_patch_that_names_what_goes_is_mended_before_a_split() {
     apps/db: untouched, all of its objects have type rt
     apps/one: the patch in line 3 of clusters/one/kustomization.yaml lets db depend on apps, which its successors replace
       write that `dependsOn` into the file of each Flux Kustomization that the patch is for
-      remove it from the patch in the same commit: the clusters get the same as before
+      remove it from the patch in the same commit: clusters get the same as before
       run the same command again
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
