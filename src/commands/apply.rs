@@ -75,15 +75,16 @@ pub fn apply<'s>(
     {
         refuse_dirty(workspace, plan)?;
     }
+    let is_idle = plan.changes.is_empty();
     // Where nothing is to be done, they are why.
-    match plan.changes.is_empty() {
-        true => output.refusals(&plan.remarks),
-        false => output.diagnostics(&plan.remarks),
+    if is_idle {
+        output.refusals(&plan.remarks);
     }
     // Nothing is written that only another run has seen.
-    let verdicts = proven(workspace, plan, &Anew(renderer))?;
-    report(output, plan);
-    if plan.changes.is_empty() {
+    let verdicts =
+        proven(workspace, plan, &Anew(renderer)).inspect_err(|_| output.diagnostics(&plan.remarks))?;
+    if is_idle {
+        report(output, plan);
         show(output, plan, shown, false);
         let exit = failure(plan).unwrap_or_else(|| {
             output.say("Nothing to change.");
@@ -167,6 +168,9 @@ fn decide(
     } else {
         show(output, plan, shown, false);
     }
+    // Below the difference, which may be long: whoever is asked has it before his eyes.
+    output.diagnostics(&plan.remarks);
+    report(output, plan);
     if !verdicts.is_empty() {
         let objects: usize = verdicts.iter().map(|verdict| verdict.objects).sum();
         output.say(&format!(
@@ -343,6 +347,9 @@ fn report(output: &Output, plan: &Plan) {
     }
     if plan.report.entries().iter().any(|entry| matches!(entry.way, Way::Plain | Way::Projection)) {
         output.say("Entry point: the folder of a Flux Kustomization. Side: its part of one change type.");
+    }
+    if matches!(plan.report, Report::Init { .. }) {
+        output.say("Gate: what opens and closes the windows in a cluster.");
     }
     if plan.report.entries().iter().any(|entry| entry.way == Way::Projection) {
         output.say("Projection: each side builds the whole app and keeps the objects of its change type.");

@@ -19,8 +19,17 @@ use crate::error::Error;
 use crate::live::{Cluster, Kubectl, LiveKustomization};
 use crate::output::Output;
 use crate::plan::migrate::{MigrateOptions, migrate, under_way};
-use crate::plan::{Plan, Stage, Standing};
+use crate::plan::split::divisible;
+use crate::plan::{Plan, Stage, Standing, on_branches};
+use crate::repo::FluxKustomization;
 use crate::template::Templates;
+use crate::text::some;
+
+/// The base that nobody named.
+const HEAD: &str = "HEAD";
+
+/// The most entry points that are named.
+const MOST: usize = 5;
 
 /// Arguments of `migrate`.
 #[derive(Args, Debug)]
@@ -29,7 +38,7 @@ pub struct Migrate {
     #[arg(long = "cluster", value_name = "NAME")]
     pub clusters: Vec<String>,
     /// The revision that the clusters have: the step before must stand in it
-    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    #[arg(long, value_name = "REV", default_value = HEAD)]
     pub base: String,
     /// Ask the live cluster first, by kubectl and read-only, and go on only where it is ready
     #[arg(long)]
@@ -75,6 +84,24 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     };
     let mut plan = migrate(&loaded.input(), &base.input(loaded.renderer.as_ref()), &templates, &options)?;
     plan.remarks.extend(when_open(&loaded.spec, &loaded.model, &plan.while_open, clock::now(global)?)?);
+    // Whoever names a base knows what the clusters follow.
+    if arguments.base == HEAD
+        && let Some(branch) = loaded.workspace.repository.upstream_branch()
+    {
+        let input = loaded.input();
+        let goes = |one: &&Standing| {
+            !one.is_refused
+                && matches!(one.stage, Stage::Unprepared | Stage::Restructured | Stage::HandedOver)
+        };
+        let own = plan.report.standings().iter().filter(goes).flat_map(|one| {
+            let names = move |flux: &&FluxKustomization| {
+                let mut names = one.old.iter().chain(one.new.iter().map(|(_, name)| name));
+                names.any(|name| *name == flux.name)
+            };
+            input.model.flux_of_cluster(&one.cluster).filter(names)
+        });
+        plan.remarks.extend(on_branches(&input, own, &branch));
+    }
     loaded.warn_of_broken(&mut plan);
     let renderer = loaded.renderer.as_ref();
     let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;
@@ -88,7 +115,11 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
         if stages().any(goes_on) {
             output.say(NEXT);
         } else if stages().any(|stage| *stage == Stage::HandedOver) {
-            output.say("Next: commit it. That was the last step of these entry points.");
+            let is_kept = plan.report.standings().iter().any(|one| one.is_kept);
+            output.say(match is_kept {
+                true => "Next: commit it, and remove the patch that a warning above names.",
+                false => "Next: commit it. That was the last step of these entry points.",
+            });
         }
     }
     Ok(exit)
@@ -96,7 +127,7 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
 
 /// Tells whether each entry point that was split has taken its last step.
 fn is_done(plan: &Plan) -> bool {
-    let is_finished = |one: &Standing| one.stage == Stage::Finished;
+    let is_finished = |one: &Standing| one.stage == Stage::Finished && !one.is_kept;
     plan.changes.is_empty()
         && plan.commands.is_empty()
         && plan.report.entries().is_empty()
@@ -111,13 +142,19 @@ fn all_handed_over(input: &Input<'_>, arguments: &Migrate, plan: &Plan) -> Strin
         [one] => format!(" of cluster {one}"),
         several => format!(" of clusters {}", several.join(", ")),
     };
-    let sides = input.sides();
     let is_meant = |entry: &&EntryPoint| {
         clusters.is_empty() || entry.clusters().any(|own| clusters.iter().any(|one| one == own))
     };
-    let is_split = |entry: &EntryPoint| plan.report.standings().iter().any(|one| one.entry == entry.path);
-    let others = input.wholes(&sides).filter(is_meant).any(|entry| !is_split(entry));
-    let others = if others { " `gitops-windows split --all --dry-run` tells of the others." } else { "" };
+    let is_split = |entry: &&EntryPoint| plan.report.standings().iter().any(|one| one.entry == entry.path);
+    let others = divisible(input).into_iter().filter(|entry| is_meant(entry) && !is_split(entry));
+    let others: Vec<String> = others.map(|entry| entry.path.to_string()).collect();
+    let others = match others.is_empty() {
+        true => String::new(),
+        false => format!(
+            " Not split: {}. `gitops-windows split --all --dry-run` says how, or why not.",
+            some(&others, MOST)
+        ),
+    };
     format!("Every split entry point{of} is handed over.{others}")
 }
 

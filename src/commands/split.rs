@@ -8,8 +8,8 @@ use crate::commands::workspace::Loaded;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
-use crate::plan::EntryOutcome;
 use crate::plan::split::{Selection, needs_base, split};
+use crate::plan::{EntryOutcome, on_branches};
 use crate::template::Templates;
 
 /// Arguments of `split` and `join`.
@@ -41,6 +41,13 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
     let base = needs_base(&loaded.input()).then(|| loaded.base("HEAD").ok()).flatten();
     let base = base.as_ref().map(|base| base.input(loaded.renderer.as_ref()));
     let mut plan = split(&loaded.input(), base.as_ref(), &templates, &selection)?;
+    let input = loaded.input();
+    if let Some(branch) = loaded.workspace.repository.upstream_branch() {
+        let begun = plan.report.entries().iter().filter(|outcome| outcome.is_begun());
+        let begun = begun.filter_map(|outcome| input.model.entry(&outcome.before));
+        let told = on_branches(&input, begun.flat_map(|entry| input.model.flux_of(entry)), &branch);
+        plan.remarks.extend(told);
+    }
     loaded.warn_of_broken(&mut plan);
     let renderer = loaded.renderer.as_ref();
     let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;

@@ -25,6 +25,12 @@ impl Input<'_> {
         format!("all of its objects{but} have type {name}{gated}")
     }
 
+    /// Tells whether the gate of a cluster stands in Git, and nothing applies it.
+    fn lacks_its_gate(&self, cluster: &str) -> bool {
+        let stands = self.spec.gate_folder(cluster).is_ok_and(|folder| self.model.graph.has(&folder));
+        stands && self.model.closings.of(cluster).is_empty()
+    }
+
     fn held_whole(&self, entry: &EntryPoint, change_type: usize) -> String {
         if self.spec.types[change_type].is_real_time() {
             return String::new();
@@ -50,8 +56,11 @@ impl Input<'_> {
             "`hasGate: false`"
         } else if free.iter().any(|cluster| !self.spec.gate_enabled(cluster)) {
             "the gate is off (`gate.enabled: false`)"
+        } else if free.iter().all(|cluster| self.lacks_its_gate(cluster)) {
+            // `sync` has written it already, and has nothing to say.
+            "`gitops-windows check` says why"
         } else {
-            "`gitops-windows sync` says why"
+            "`gitops-windows sync --dry-run` says why"
         };
         match (free.as_slice(), held.as_slice()) {
             ([], []) => String::new(),

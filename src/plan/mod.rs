@@ -25,7 +25,7 @@ pub use found::{Found, FoundEntry, Holding, by_cluster};
 pub use outcome::{AppOutcome, EntryOutcome, MOST_ALIKE, Way};
 pub(crate) use problem::{BACK, is_remote};
 pub use problem::{Nature, Problem};
-pub(crate) use release::{Purpose, unreleased};
+pub(crate) use release::{Purpose, on_branches, unreleased};
 pub use report::{Beside, Report};
 pub use schema::schema;
 pub use stage::{Stage, Standing};

@@ -12,7 +12,8 @@ use crate::yaml::EditError;
 const PLAIN: &str = "write that place in plain block style, without anchors, aliases and merge keys\ncommit that\nrun the same command again";
 
 /// What helps where one file can't say what several clusters need.
-pub(super) const OF_ITS_OWN: &str = "give each cluster a Flux Kustomization in a file of its own";
+pub(super) const OF_ITS_OWN: &str =
+    "give each cluster its own file with a Flux Kustomization, and remove the shared one";
 
 /// The way back from a migration, in which nothing is deleted.
 pub(crate) const BACK: &str = "run `git revert` for the commit of the last `migrate`\nwait until every cluster has applied that\nrun `git revert` for the commit of the hand-over\nwait until every cluster has applied that";

@@ -33,12 +33,44 @@ pub(crate) fn unreleased<'f>(
     concerned: impl IntoIterator<Item = &'f FluxKustomization>,
     purpose: Purpose,
 ) -> Vec<Diagnostic> {
+    let is_fixed = |id: &SourceId, follows: &Followed| follows.is_fixed(&id.kind);
+    warned(input, concerned, is_fixed, |id, follows, clusters| told(id, follows, clusters, purpose))
+}
+
+/// Warns of sources that follow another branch than that into which changes are merged, by which steps reach Flux
+/// Kustomizations: a step lands once it is merged there too, and until then the next one must wait.
+pub(crate) fn on_branches<'f>(
+    input: &Input<'_>,
+    concerned: impl IntoIterator<Item = &'f FluxKustomization>,
+    default: &str,
+) -> Vec<Diagnostic> {
+    let is_other = |_: &SourceId, follows: &Followed| follows.field == "branch" && follows.value != default;
+    warned(input, concerned, is_other, |id, follows, clusters| {
+        let (kind, name, branch) = (&id.kind, &id.name, &follows.value);
+        let of = if clusters.len() == 1 { "cluster" } else { "clusters" };
+        let clusters = some(clusters, MOST);
+        Diagnostic::warning(format!(
+            "{kind} {name} of {of} {clusters} follows branch {branch}. A step lands once it is merged into that"
+        ))
+        .help(format!(
+            "merge each step alone into {branch}, and wait until the clusters have applied it\nrun `gitops-windows migrate --base origin/{branch}` for the next"
+        ))
+    })
+}
+
+/// Warns of some of the sources by which a plan reaches Flux Kustomizations, each once.
+fn warned<'f>(
+    input: &Input<'_>,
+    concerned: impl IntoIterator<Item = &'f FluxKustomization>,
+    is_meant: impl Fn(&SourceId, &Followed) -> bool,
+    told: impl Fn(&SourceId, &Followed, &[&str]) -> Diagnostic,
+) -> Vec<Diagnostic> {
     let mut found: BTreeMap<(SourceId, Followed), (BTreeSet<&str>, &Value)> = BTreeMap::new();
     for flux in concerned {
         for (cluster, id) in input.model.sources_of(flux).filter(|(cluster, id)| !cluster.is_held(id)) {
             let Some(spec) = cluster.source(&id) else { continue };
             let follows = Followed::of(&id.kind, spec);
-            if follows.is_fixed(&id.kind) {
+            if is_meant(&id, &follows) {
                 let (clusters, _) = found.entry((id, follows)).or_insert((BTreeSet::new(), spec));
                 clusters.insert(&flux.cluster);
             }
@@ -46,7 +78,7 @@ pub(crate) fn unreleased<'f>(
     }
     let told = |((id, follows), (clusters, spec)): ((SourceId, Followed), (BTreeSet<&str>, &Value))| {
         let clusters: Vec<&str> = clusters.into_iter().collect();
-        let told = told(&id, &follows, &clusters, purpose);
+        let told = told(&id, &follows, &clusters);
         match place(input, &id, &clusters, spec) {
             Some(place) => told.at(place),
             None => told,

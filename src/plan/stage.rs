@@ -36,6 +36,8 @@ pub struct Standing {
     pub stage: Stage,
     /// Whether its next step is refused.
     pub is_refused: bool,
+    /// Whether a patch for the time of the migration still keeps its new Flux Kustomizations from deleting.
+    pub is_kept: bool,
     /// The Flux Kustomizations that apply the entry point itself.
     pub old: Vec<String>,
     /// The Flux Kustomizations that apply its sides, by type.
@@ -102,6 +104,9 @@ impl Standing {
                     next("finish, so that they delete objects that leave Git".to_owned()),
                 ],
             ),
+            Stage::Finished if self.is_kept => {
+                (" (step 3 of 3)", vec![format!("{applied}; a patch keeps them from deleting")])
+            }
             Stage::Finished => (" (step 3 of 3)", vec![applied]),
             Stage::NotInGit => ("", vec!["no Flux Kustomization in Git applies it".to_owned()]),
             Stage::Stuck(stop) => ("", vec![stop.reason.clone()]),

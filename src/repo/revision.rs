@@ -38,6 +38,12 @@ impl Repository {
         known.into_iter().find(|name| self.commit(name).is_some())
     }
 
+    /// Returns the name of the branch into which the upstream merges; `None` where no `origin/HEAD` says it.
+    pub fn upstream_branch(&self) -> Option<String> {
+        let head = self.default_branch()?;
+        head.strip_prefix("refs/remotes/origin/").map(str::to_owned)
+    }
+
     /// Returns the commit at which two histories part.
     ///
     /// # Errors

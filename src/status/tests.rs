@@ -540,7 +540,7 @@ fn where_no_cluster_answers_the_remedy_fits_their_number() {
     two (context kind-one)
       ! no answer: the cluster can't be reached
           → name their contexts: `gitops-windows status --context CLUSTER=NAME`; `kubectl config get-contexts` lists them
-          → or go by Git: `gitops-windows when` asks no cluster
+            or go by Git: `gitops-windows when` asks no cluster
     ");
 }
 

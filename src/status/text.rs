@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::diagnostic::{clean, is_command, numbered};
+use crate::diagnostic::{clean, is_command};
 use crate::mechanism::{self, State};
 use crate::schedule::minute;
 use crate::status::judge::SHORT;
 use crate::status::{Answer, Cluster, Gated, Held, Kind, LiveJob, Outcome, Problem, Waits, Window};
-use crate::text::{count, fold, table};
+use crate::text::{count, fold, pointed, table};
 
 /// How an answer is written.
 #[derive(Clone, Copy, Debug)]
@@ -244,15 +244,11 @@ fn problem(problem: &Problem) -> Vec<Line> {
     lines
 }
 
-/// Writes the steps of a remedy: those of several have numbers.
+/// Writes the steps of a remedy, each in a line: a terminal copies whole commands.
 fn remedy(steps: &[impl AsRef<str>]) -> Vec<Line> {
     let steps: Vec<&str> = steps.iter().map(AsRef::as_ref).collect();
-    let numbered = numbered(&steps.join("\n"));
-    let step = |(told, step): (&str, &&str)| {
-        let mark = if told == *step { "→ " } else { "" };
-        Line { is_whole: true, ..line(format!("      {mark}{told}"), 6) }
-    };
-    numbered.lines().zip(&steps).map(step).collect()
+    let step = |told: String| Line { is_whole: true, ..line(format!("      {told}"), 6) };
+    pointed(&steps.join("\n"), usize::MAX).into_iter().map(step).collect()
 }
 
 /// Tells what is known of a gate, one fact a line behind its label.

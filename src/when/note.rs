@@ -230,7 +230,7 @@ const KINDS: [Kind; 44] = [
         "not-gated",
         |line| is_idle(line) && line.needed_by.is_none() && !line.is_left_out(),
         "every object of an entry point has a window, but no gate suspends it. They land at once",
-        "`gitops-windows sync --dry-run` says why, and what to change",
+        "`gitops-windows sync --dry-run` says why, or `gitops-windows check` where nothing applies the gate",
     ),
     (
         "needed",

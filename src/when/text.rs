@@ -8,11 +8,11 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::GateState;
 use crate::delivery::unnamed;
 use crate::delivery::{Stuck, UNTIL_FIRST};
-use crate::diagnostic::{clean, numbered};
+use crate::diagnostic::clean;
 use crate::path::RepoPath;
 use crate::schedule::{Changing, moment, zone_name};
 use crate::spec::exceptions::{UNTIL_REMOVED, is_endless};
-use crate::text::{fold, length, ranges};
+use crate::text::{fold, length, pointed, ranges};
 use crate::when::{Answer, Line, notes};
 
 /// What is open only as a change of its gate has not arrived.
@@ -67,9 +67,8 @@ pub fn text(answer: &Answer, width: usize, is_all: bool) -> String {
             format!("{}: {}.", ranges(names.iter().map(String::as_str)).join(", "), note.message),
             width,
         );
-        for (index, step) in numbered(note.help).lines().enumerate() {
-            let arrow = if index == 0 { "→ " } else { "  " };
-            text += &format!("  {}", say(format!("{arrow}{step}"), width.saturating_sub(2)));
+        for line in pointed(note.help, width.saturating_sub(2)) {
+            text += &format!("  {line}\n");
         }
     }
     text

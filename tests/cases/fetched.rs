@@ -28,6 +28,7 @@ fn a_gate_goes_where_flux_fetches_it() {
              2. run `gitops-windows split --all`
     prod
       deploy/shop  Flux Kustomization shop
+    Gate: what opens and closes the windows in a cluster.
     From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     let files = scratch.git(&["ls-files"]);
@@ -89,6 +90,7 @@ fn gates_go_where_each_cluster_fetches_its_own() {
              2. run `gitops-windows split --all`
     east, west
       k/shared/apps/shop  Flux Kustomization shop
+    Gate: what opens and closes the windows in a cluster.
     From Sun 2026-11-29 04:00 UTC, 2 Flux Kustomizations in 2 clusters wait for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     let files = scratch.git(&["ls-files", "k/*/infra/*"]);

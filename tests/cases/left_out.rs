@@ -26,6 +26,7 @@ fn what_git_suspends_is_left_out_of_the_gate() {
     prod
       apps/old   Flux Kustomization old
       apps/shop  Flux Kustomization shop
+    Gate: what opens and closes the windows in a cluster.
     From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     let gate = gate(&scratch);
@@ -97,7 +98,7 @@ prod
   apps/shop  finished (step 3 of 3)
     shop-rt, shop-rw apply it
 Nothing to change.
-Every split entry point is handed over. `gitops-windows split --all --dry-run` tells of the others.
+Every split entry point is handed over.
 "#);
     assert_eq!(notes(&scratch), [""; 0]);
 }
@@ -149,6 +150,7 @@ fn what_no_list_names_is_not_in_the_way() {
     prod
       apps/prod  Flux Kustomization apps  no kustomization.yaml: Flux makes one
       base/on    Flux Kustomization on
+    Gate: what opens and closes the windows in a cluster.
     From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 1 cluster wait for their windows.
     ");

@@ -32,6 +32,7 @@ fn a_field_that_kustomize_does_not_know_is_divided_with_the_rest() {
     insta::assert_snapshot!(told(&scratch, &INIT), @r"
     edge
       apps/edge  Flux Kustomization apps  apps web, api
+    Gate: what opens and closes the windows in a cluster.
     Nothing waits yet.
     Without a split: remove type `rt` and its rules, and `gitops-windows sync` gates whole Flux Kustomizations.
     After `gitops-windows split --all` and `gitops-windows migrate`, 1 Flux Kustomization waits for its window.

@@ -36,6 +36,7 @@ fn a_source_from_the_parent_is_a_source() {
              2. run `gitops-windows split --all`
     prod
       apps/shop  Flux Kustomization shop
+    Gate: what opens and closes the windows in a cluster.
     From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     assert!(gate(&scratch).contains("\"shop\""));
@@ -65,6 +66,7 @@ fn variables_from_the_parent_are_variables() {
              2. run `gitops-windows split --all`
     prod
       apps/shop  Flux Kustomization shop
+    Gate: what opens and closes the windows in a cluster.
     From Sun 2026-11-29 04:00 UTC, 1 Flux Kustomization waits for Sat 2026-12-05 22:00 UTC. Nothing else changes.
     ");
     assert!(gate(&scratch).contains("\"shop\""));

@@ -19,6 +19,7 @@ fn every_cluster_of_a_shared_folder_is_named_and_gated() {
              or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
     dev, prod
       components/shop  Flux Kustomization shop
+    Gate: what opens and closes the windows in a cluster.
     Nothing waits yet.
     Without a split: remove type `rt` and its rules, and `gitops-windows sync` gates whole Flux Kustomizations.
     After `gitops-windows split --all` and `gitops-windows migrate`, 2 Flux Kustomizations in 2 clusters wait for their windows.

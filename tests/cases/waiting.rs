@@ -23,7 +23,7 @@ prod
   apps/certs  finished (step 3 of 3)
     certs-rt, certs-rw apply it
 Nothing to change.
-Every split entry point is handed over. `gitops-windows split --all --dry-run` tells of the others.
+Every split entry point is handed over.
 "#);
     let issuer = scratch.text("apps/certs/issuer.yaml");
     assert!(issuer.ends_with("  dependsOn:\n    - name: certs-rt\n    - name: certs-rw\n"), "{issuer}");
@@ -75,7 +75,7 @@ fn what_no_gate_holds_back_is_not_said_to_be_held_back() {
     insta::assert_snapshot!(told(&scratch, &["split", "--all", "--yes"]), @r#"
 prod
   apps/base  not divided
-    why: all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    why: all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync --dry-run` says why
   apps/conf  not divided
     why: all of its objects have type rt
   apps/shop  not divided

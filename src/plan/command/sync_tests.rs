@@ -313,3 +313,40 @@ fn what_a_held_one_brings_does_not_begin_together_with_it() {
     );
     assert!(!told.contains("first run"), "{told}");
 }
+
+/// A list may let all that stands in it wait for what the gate holds back: nothing could open that again from Git.
+#[test]
+fn a_gate_does_not_stand_where_it_would_wait_for_what_it_holds() {
+    let list = |waits: &str| {
+        let patch = format!(
+            "- target: {{ kind: Kustomization }}\n  patch: '[{{\"op\": \"add\", \"path\": \"/spec/dependsOn\", \"value\": [{{\"name\": \"{waits}\"}}]}}]'\n"
+        );
+        format!("resources: [apps.yaml]\npatches:\n{patch}")
+    };
+    let placed = |waits: &str| {
+        let mut tree = files("resources: [gotk-sync.yaml, flux, db.yaml]\n");
+        for cluster in ["one", "two"] {
+            let (from, to) =
+                (format!("clusters/{cluster}/apps.yaml"), format!("clusters/{cluster}/flux/apps.yaml"));
+            let file = tree.file(&RepoPath::parse(&from).unwrap()).cloned().unwrap();
+            let db = file.text().unwrap().replace("name: apps", "name: db").replace("apps/", "db/");
+            tree.remove(&RepoPath::parse(&from).unwrap());
+            tree.insert(RepoPath::parse(&to).unwrap(), file);
+            let mut put = |path: String, text: &str| {
+                tree.insert(RepoPath::parse(&path).unwrap(), File::new(text.as_bytes()));
+            };
+            put(format!("clusters/{cluster}/flux/kustomization.yaml"), &list(waits));
+            put(format!("clusters/{cluster}/db.yaml"), &db);
+            put(
+                format!("db/{cluster}/service.yaml"),
+                "apiVersion: v1\nkind: Service\nmetadata: { name: db, namespace: shop }\n",
+            );
+        }
+        let after = synced(&tree, SPEC);
+        let stands = |folder: &str| {
+            after.file(&RepoPath::parse(&format!("{folder}/reconciliation-windows.yaml")).unwrap()).is_some()
+        };
+        ["clusters/one", "clusters/one/flux"].map(stands)
+    };
+    assert_eq!(placed("db"), [true, false]);
+}

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::delivery::{EntryPoint, Input, Role, request};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
-use crate::mechanism::{ClusterGate, Gates, join};
+use crate::mechanism::{ClusterGate, GateTarget, Gates, join};
 use crate::path::RepoPath;
 use crate::plan::Command;
 use crate::plan::edit::Builder;
@@ -26,16 +26,19 @@ use crate::yaml::read_documents;
 pub const NAME: &str = "reconciliation-windows";
 
 /// What of it decides what the gate is and where; a list that sets another of its fields, such as how
-/// secrets are decrypted, does no harm.
-const DECIDING: [&str; 7] =
-    ["path", "sourceRef", "targetNamespace", "namePrefix", "nameSuffix", "components", "suspend"];
+/// secrets are decrypted, does no harm. What it would wait for comes last: that may do no harm either.
+const DECIDING: [&str; 8] =
+    ["path", "sourceRef", "targetNamespace", "namePrefix", "nameSuffix", "components", "suspend", WAITS];
+
+/// The field of those it waits for.
+const WAITS: &str = "dependsOn";
 
 /// Writes it beside another Flux Kustomization of its cluster, or gives the command that makes it where
 /// none is in Git.
 ///
 /// Lists often give all Flux Kustomizations in them a namespace, or a `targetNamespace` in which the
 /// gate's Role and CronJobs would land: it goes to the first place where it stays as it is written,
-/// those in the namespace of the gated ones first.
+/// those in the namespace of the gated ones first. Where there is none, it may wait for what the gate never holds back.
 ///
 /// # Errors
 ///
@@ -62,15 +65,22 @@ pub fn ensure(
             .help(format!("choose a folder outside of it for `clusterGate` under `layout`, for example `{OUTSIDE}`")),
         );
     }
-    let mut spoiled = None;
+    let (mut spoiled, mut waiting) = (None, None);
     for spot in spots {
         let mut trial = builder.clone();
         let written = write(input, templates, &mut trial, cluster, &spot)?;
-        let Some(reason) = changed(input, &trial, &spot, &written) else {
+        let Some(changed) = changed(input, &trial, &spot, &written) else {
             *builder = trial;
             return Ok(());
         };
-        spoiled = spoiled.or(Some((spot.sibling, reason)));
+        if changed.key == WAITS && !waits_for_itself(input, cluster, &changed.value) {
+            waiting = waiting.or(Some(trial));
+        }
+        spoiled = spoiled.or(Some((spot.sibling, changed.reason)));
+    }
+    if let Some(waiting) = waiting {
+        *builder = waiting;
+        return Ok(());
     }
     let Some((sibling, reason)) = spoiled else { return Ok(()) };
     Err(Error::new(
@@ -82,6 +92,38 @@ pub fn ensure(
         .at(Place::file(sibling.file.clone()))
         .help("choose a folder inside of an entry point of the cluster for `clusterGate` under `layout`"),
     ))
+}
+
+/// Tells whether the gate of a cluster holds back what its own Flux Kustomization would wait for, or what that waits for.
+fn waits_for_itself(input: &Input<'_>, gate: &ClusterGate, list: &Value) -> bool {
+    let held = gate.held();
+    let text = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
+    let items = list.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut next: Vec<(String, String)> =
+        items.iter().map(|item| (text(item, "namespace"), text(item, "name"))).collect();
+    let mut seen = BTreeSet::new();
+    while let Some((namespace, name)) = next.pop() {
+        let target = GateTarget::new(input, &namespace, &name);
+        if held.contains(&target) {
+            return true;
+        }
+        if seen.insert((target.namespace.clone(), name.clone()))
+            && let Some(flux) = input.flux_called(&gate.cluster, &target.namespace, &name)
+        {
+            let further = flux.waits_for().into_iter();
+            next.extend(further.map(|(namespace, name)| (namespace.to_owned(), name.to_owned())));
+        }
+    }
+    false
+}
+
+/// What a list makes of it.
+struct Changed {
+    /// The first field that is another, by [`DECIDING`].
+    key: &'static str,
+    /// What that becomes.
+    value: Value,
+    reason: String,
 }
 
 /// Where it may stand.
@@ -270,7 +312,7 @@ pub fn mend(
 
 /// Says what the builds that take it in make of it, where they make something else: those of the Flux
 /// Kustomizations that apply its sibling, or else of the lists that something outside of Git applies.
-fn changed(input: &Input<'_>, builder: &Builder<'_>, spot: &Spot<'_>, written: &str) -> Option<String> {
+fn changed(input: &Input<'_>, builder: &Builder<'_>, spot: &Spot<'_>, written: &str) -> Option<Changed> {
     let Spot { folder, sibling } = spot;
     let own = Some(*sibling).filter(|sibling| sibling.applies_itself());
     let parents: Vec<&FluxKustomization> = match spot.is_beside() {
@@ -292,7 +334,8 @@ fn changed(input: &Input<'_>, builder: &Builder<'_>, spot: &Spot<'_>, written: &
             ObjectId::of(value).group == flux::GROUP && value["spec"]["path"] == wanted["spec"]["path"]
         };
         let Some(found) = objects.iter().map(|object| &object.value).find(|value| is_it(value)) else {
-            return Some(format!("the build of {top} leaves it out"));
+            let reason = format!("the build of {top} leaves it out");
+            return Some(Changed { key: "", value: Value::Null, reason });
         };
         let metadata = ["name", "namespace"].iter().map(|key| (*key, "metadata"));
         let spec = DECIDING.iter().map(|key| (*key, "spec"));
@@ -302,7 +345,10 @@ fn changed(input: &Input<'_>, builder: &Builder<'_>, spot: &Spot<'_>, written: &
                 _ => one[part][key].clone(),
             };
             let (is, should) = (of(found), of(&wanted));
-            (is != should).then(|| format!("the build of {top} sets its `{part}.{key}` to {is}"))
+            (is != should).then(|| {
+                let reason = format!("the build of {top} sets its `{part}.{key}` to {is}");
+                Changed { key, value: is, reason }
+            })
         })
     })
 }

@@ -55,7 +55,7 @@ pub fn hand_over(
         held_at_source(input, one, old)?;
         let heirs: Vec<String> =
             one.sides.keys().map(|position| name_of(input, one, old, *position)).collect();
-        follow(input, old, &heirs)?;
+        let met = follow(input, old, &heirs)?;
         let contents = contents(input, one, old)?;
         let (text, document) = find(builder, old)?;
         let edit = |error: EditError| Problem::edit(&old.file, &text, &error);
@@ -94,8 +94,9 @@ pub fn hand_over(
             values.push(read_documents(&copy).map_err(|error| edit(EditError::new(error.message)))?);
             files.push((file_of(input, old, *position)?, copy));
         }
-        succeed(input, builder, lists, old, &files, stays.is_some())?;
         let mut after: Vec<Value> = values.iter().flatten().map(|document| document.root.to_json()).collect();
+        met.leave(old, &after)?;
+        succeed(input, builder, lists, old, &files, stays.is_some())?;
         after.extend(stays.is_some().then(|| (*old.value).clone()));
         rewritten.push(Rewritten::of(&one.cluster, old, after));
     }

@@ -48,17 +48,21 @@ pub(super) use take_over::{TakenOver, take_over};
 
 use crate::delivery::Input;
 use crate::delivery::inventory::inventories;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 use crate::live::LiveKustomization;
-use crate::plan::migrate::moving::Move;
+use crate::plan::migrate::moving::{Key, Move};
 use crate::plan::migrate::precondition::step;
 use crate::plan::migrate::precondition::subject::Subject;
 use crate::plan::migrate::round::Round;
 use crate::plan::migrate::standing::moves;
-use crate::plan::{EntryOutcome, Plan, Purpose, Report, Stage, unreleased};
+use crate::plan::{EntryOutcome, Plan, Purpose, Report, Stage, Standing, unreleased};
 use crate::repo::{FluxKustomization, Relation};
 use crate::template::Templates;
+use crate::text::some;
+
+/// The most successors that a warning names.
+const MOST: usize = 5;
 
 /// What a migration is told on the command line.
 #[derive(Clone, Debug, Default)]
@@ -129,19 +133,61 @@ pub fn migrate(
     }
     plan.remarks.extend(found.iter().filter(|one| one.is_under_way()).flat_map(|one| sources(input, one)));
     let goes = || found.iter().filter(|one| one.edits() && !stopped.contains_key(&one.key()));
-    let is_last = goes().all(|one| one.stage == Stage::HandedOver);
-    let purpose = if is_last { Purpose::LastStep } else { Purpose::Step };
-    plan.remarks.extend(unreleased(input, goes().flat_map(Move::all), purpose));
+    let unfinished: BTreeSet<&str> =
+        goes().filter(|one| one.stage != Stage::HandedOver).map(|one| one.cluster.as_str()).collect();
+    for (purpose, is_last) in [(Purpose::Step, false), (Purpose::LastStep, true)] {
+        let own = goes().filter(|one| is_last != unfinished.contains(one.cluster.as_str()));
+        plan.remarks.extend(unreleased(input, own.flat_map(Move::all), purpose));
+    }
+    let is_kept = |one: &&Move<'_>| {
+        one.stage == Stage::Finished || one.stage == Stage::HandedOver && !stopped.contains_key(&one.key())
+    };
+    let kept: Vec<(Key, &str, Place)> =
+        found.iter().filter(is_kept).flat_map(|one| kept(input, one)).collect();
+    plan.remarks.extend(still_kept(&kept));
     let refused = |one: &Move<'_>| {
         let problem = stopped.get(&one.key())?;
         Some(EntryOutcome::new(&one.cluster, &one.whole).refused(problem.clone()))
     };
     plan.report = Report::Migrate {
-        standings: found.iter().map(|one| one.standing(input, stopped.contains_key(&one.key()))).collect(),
+        standings: found
+            .iter()
+            .map(|one| {
+                let is_kept = kept.iter().any(|(key, ..)| *key == one.key());
+                Standing { is_kept, ..one.standing(input, stopped.contains_key(&one.key())) }
+            })
+            .collect(),
         beside: plan.report.beside().to_vec(),
         refused: found.iter().filter_map(refused).collect(),
     };
     Ok(plan)
+}
+
+/// Returns the successors of a move that a patch for the time of the migration keeps from deleting, and the patch.
+fn kept<'a>(input: &Input<'_>, one: &Move<'a>) -> Vec<(Key, &'a str, Place)> {
+    let own = one.new.values().flatten();
+    own.filter_map(|flux| Some((one.key(), flux.name.as_str(), patch::keeping(input, flux)?))).collect()
+}
+
+/// Says which patches have to go before a migration is finished.
+fn still_kept(kept: &[(Key, &str, Place)]) -> Vec<Diagnostic> {
+    let mut by_patch: BTreeMap<String, (&Place, BTreeSet<&str>)> = BTreeMap::new();
+    for (_, name, place) in kept {
+        by_patch.entry(patch::spelt(place)).or_insert((place, BTreeSet::new())).1.insert(name);
+    }
+    let told = |(spelt, (place, names)): (String, (&Place, BTreeSet<&str>))| {
+        let names: Vec<&str> = names.into_iter().collect();
+        Diagnostic::warning(format!(
+            "the patch in {spelt} keeps {} from deleting objects that leave Git. It was for the migration",
+            some(&names, MOST)
+        ))
+        .at(place.clone())
+        .help(format!(
+            "remove that patch from {}, with the last step or after it\nrun `gitops-windows migrate`, which says whether all is finished",
+            place.path
+        ))
+    };
+    by_patch.into_iter().map(told).collect()
 }
 
 /// Tells of old Flux Kustomizations that build from another source than the spec names: whether that

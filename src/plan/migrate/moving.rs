@@ -41,6 +41,7 @@ impl<'a> Move<'a> {
             entry: self.whole.clone(),
             stage: self.stage.clone(),
             is_refused,
+            is_kept: false,
             old: self.old.iter().map(|one| one.name.clone()).collect(),
             new: self
                 .new

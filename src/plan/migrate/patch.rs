@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::delivery::Input;
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::plan::problem::{OF_ITS_OWN, Problem};
+use crate::plan::problem::Problem;
 use crate::repo::flux::GROUP;
 use crate::repo::{File, FluxKustomization, Kustomization, built};
 use crate::yaml::{Node, read_documents};
@@ -24,6 +24,9 @@ const MERGES: &str = "patchesStrategicMerge";
 /// The fields of a Flux Kustomization that mean something else in a deeper folder: components are found from the folder of
 /// `path`.
 const OF_FOLDER: [&str; 2] = ["path", "components"];
+
+/// The fields of successors that differ from the old one's and are judged by themselves.
+const LEFT_ALONE: [&str; 4] = ["path", "components", "prune", "deletionPolicy"];
 
 /// The fields that change names.
 const RENAMING: [&str; 2] = ["namePrefix", "nameSuffix"];
@@ -92,6 +95,36 @@ impl Patch {
         })
     }
 
+    /// Tells whether labels or annotations select what it is for.
+    fn is_selective(&self) -> bool {
+        let says = |key: &str| self.target().is_some_and(|target| target.get_ignore_case(key).is_some());
+        says("labelSelector") || says("annotationSelector")
+    }
+
+    /// Tells whether it names a successor and does nothing but keep it from deleting: such a patch is asked for before a split.
+    fn keeps(&self, one: &FluxKustomization) -> bool {
+        let name =
+            self.target().and_then(|target| target.get_ignore_case("name")).and_then(Node::scalar_text);
+        let is_kept = |field: &str, value: &Value| match field {
+            "prune" => *value == Value::Bool(false),
+            "deletionPolicy" => value == "Orphan",
+            _ => false,
+        };
+        let only_keeps = |said: &Value| match said {
+            Value::Array(steps) => steps.iter().all(|step| {
+                let field = step["path"].as_str().and_then(|path| path.strip_prefix("/spec/"));
+                step["op"] == "test" || is_kept(field.unwrap_or_default(), &step["value"])
+            }),
+            _ => said["spec"]
+                .as_object()
+                .is_some_and(|spec| spec.iter().all(|(key, value)| is_kept(key, value))),
+        };
+        name.is_some_and(|name| name.contains(&one.name))
+            && self.may_be_for(one, &one.name)
+            && !self.says.is_empty()
+            && self.says.iter().all(only_keeps)
+    }
+
     /// Gives what it says, whomever it is for.
     fn message(&self) -> Vec<Value> {
         let mut says = self.says.clone();
@@ -129,7 +162,7 @@ impl Patch {
 ///
 /// When a patch is for the old one alone or sets what goes by its folder, or something puts a prefix or a suffix to its name: gates and
 /// `dependsOn` name what stands in the files.
-pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<(), Problem> {
+pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> Result<Met, Problem> {
     let above = input.parents(old);
     if let Some(stop) = renamed(input, old, &above) {
         return Err(stop);
@@ -141,11 +174,10 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
             let place = patch.place(false);
             let mut alike = input.model.flux_in_file(&old.file).iter().filter(|one| one.is_written_as(old));
             let remedy = match alike.any(|one| one.spec(field) != old.spec(field)) {
-                true => OF_ITS_OWN.to_owned(),
-                false => format!(
-                    "write the {field} into {} and take that out of the patch\nor {OF_ITS_OWN}",
-                    old.file
+                true => format!(
+                    "give each cluster a Flux Kustomization with its own `{field}` in its own file\ntake `{field}` out of the patches, and remove the shared one"
                 ),
+                false => format!("write the {field} into {} and take that out of the patch", old.file),
             };
             return Err(Problem::lasting(
                 format!(
@@ -175,7 +207,83 @@ pub fn follow(input: &Input<'_>, old: &FluxKustomization, heirs: &[String]) -> R
             ));
         }
     }
-    Ok(())
+    Ok(Met(patches))
+}
+
+/// The patches that an old Flux Kustomization meets, and so will its successors.
+pub struct Met(Vec<Patch>);
+
+impl Met {
+    /// Stops where a patch sets a field that the successors get otherwise than the old one: all would have the old value.
+    ///
+    /// # Errors
+    ///
+    /// When one does; those that one patch does it to have the same problem.
+    pub fn leave(&self, old: &FluxKustomization, heirs: &[Value]) -> Result<(), Problem> {
+        let names: Vec<&str> = heirs.iter().filter_map(|heir| heir["metadata"]["name"].as_str()).collect();
+        let is_apart = |field: &&String| {
+            heirs.iter().any(|heir| heir["spec"].get(field) != old.value["spec"].get(field))
+        };
+        let specs = heirs.iter().map(|heir| &heir["spec"]).chain([&old.value["spec"]]);
+        let fields: BTreeSet<&String> =
+            specs.filter_map(Value::as_object).flat_map(|spec| spec.keys()).filter(is_apart).collect();
+        let own = |field: &&String| !LEFT_ALONE.contains(&field.as_str());
+        for field in fields.into_iter().filter(own) {
+            let mut all = names.iter().copied().chain([old.name.as_str()]);
+            let is_set = old.said(field) != old.spec(field);
+            let sets = |patch: &&Patch| {
+                (is_set || !patch.is_selective())
+                    && patch.sets(field)
+                    && all.any(|name| patch.may_be_for(old, name))
+            };
+            if let Some(patch) = self.0.iter().find(sets) {
+                let place = patch.place(false);
+                let reason = format!(
+                    "the patch in {} sets `spec.{field}`. Each successor needs its own",
+                    spelt(&place)
+                );
+                return Err(to_files(field, reason, place));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Stops where a patch, and no file, names what goes in the `dependsOn` of a Flux Kustomization.
+pub fn names_gone(input: &Input<'_>, waiter: &FluxKustomization, gone: &str) -> Option<Problem> {
+    let found = patches(input, waiter, &input.parents(waiter));
+    let is_set = waiter.said("dependsOn") != waiter.spec("dependsOn");
+    let mut found = found.iter().filter(|patch| {
+        (is_set || !patch.is_selective()) && patch.sets("dependsOn") && patch.may_be_for(waiter, &waiter.name)
+    });
+    let place = match found.next() {
+        Some(patch) => patch.place(false),
+        None if is_set => waiter.place("dependsOn"),
+        None => return None,
+    };
+    let reason = format!(
+        "the patch in {} lets {} depend on {gone}, which its successors replace",
+        spelt(&place),
+        waiter.name
+    );
+    Some(to_files("dependsOn", reason, place))
+}
+
+/// A field that can stay no longer where a patch sets it for several at once.
+fn to_files(field: &str, reason: String, place: Place) -> Problem {
+    let remedy = format!(
+        "write that `{field}` into the file of each Flux Kustomization that the patch is for\nremove it from the patch in the same commit: clusters get the same as before\nrun the same command again"
+    );
+    Problem::lasting(reason, remedy, place)
+}
+
+/// Points at the patch that keeps a successor from deleting while it is migrated, if there is one.
+pub fn keeping(input: &Input<'_>, one: &FluxKustomization) -> Option<Place> {
+    if *one.spec("prune") == Value::Bool(true) {
+        return None;
+    }
+    let found = patches(input, one, &input.parents(one));
+    found.iter().find(|patch| patch.keeps(one)).map(|patch| patch.place(false))
 }
 
 /// Points at the patch that sets a field of a Flux Kustomization, where only one does.

@@ -7,6 +7,7 @@ use crate::plan::edit::Builder;
 use crate::plan::migrate::depends::{Depends, Succession};
 use crate::plan::migrate::heir::{Dependency, rewrite_dependencies};
 use crate::plan::migrate::note::Note;
+use crate::plan::migrate::patch::names_gone;
 use crate::plan::migrate::place::find;
 use crate::plan::migrate::rewritten::Rewritten;
 use crate::plan::problem::{OF_ITS_OWN, Problem};
@@ -77,6 +78,16 @@ fn wanted(
     succession: &Succession,
     waiter: &FluxKustomization,
 ) -> Result<Option<Wanted>, (String, Problem)> {
+    let goes = |namespace: &str, name: &str| {
+        let key =
+            (waiter.cluster.clone(), input.spec.flux.namespace_of(namespace).to_owned(), name.to_owned());
+        succession.heirs.get(&key).is_some_and(|(stays, _)| !stays)
+    };
+    if let Some((_, gone)) = waiter.waits_for().into_iter().find(|(namespace, name)| goes(namespace, name))
+        && let Some(stop) = names_gone(input, waiter, gone)
+    {
+        return Err((waiter.cluster.clone(), stop));
+    }
     let list = waiter.said("dependsOn").as_array().map(Vec::as_slice).unwrap_or_default();
     if list.is_empty() {
         return Ok(None);

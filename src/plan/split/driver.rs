@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{Input, Model, Role, World, parent, partial};
+use crate::delivery::{EntryPoint, Input, Model, Role, World, parent, partial};
 use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::gate::{self, Lone};
@@ -22,7 +22,7 @@ use crate::plan::problem::Problem;
 use crate::plan::split::draft::{Draft, Known};
 use crate::plan::split::run::{Live, Run};
 use crate::plan::split::unmet::Unmet;
-use crate::plan::split::{Selection, ahead, layout, promise};
+use crate::plan::split::{Selection, ahead, layout, promise, twice};
 use crate::plan::{EntryOutcome, Plan, Purpose, Report, for_people, migrate, refuse_unfetched, unreleased};
 use crate::proof::{Mismatch, Obligation, prove};
 use crate::render::Request;
@@ -97,10 +97,12 @@ fn as_after(original: &Input<'_>, plan: &mut Plan) -> Result<(), Error> {
     plan.remarks.extend(gate::opened(original, &next)?);
     plan.commands.extend(gate::released(original, &next)?);
     let begun = plan.report.entries().iter().filter(|outcome| outcome.is_begun());
-    let begun = begun.filter_map(|outcome| original.model.entry(&outcome.before));
-    let concerned = begun.flat_map(|entry| original.model.flux_of(entry));
+    let begun: Vec<&EntryPoint> = begun.filter_map(|outcome| original.model.entry(&outcome.before)).collect();
+    let twice = twice::applied_at_once(original, &begun);
+    let concerned = begun.into_iter().flat_map(|entry| original.model.flux_of(entry));
     let unreleased = unreleased(original, concerned, Purpose::Step);
     plan.remarks.extend(unreleased);
+    plan.remarks.extend(twice);
     Ok(())
 }
 

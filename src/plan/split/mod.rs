@@ -28,6 +28,7 @@ mod selection;
 mod side;
 mod step;
 pub(crate) mod transfer;
+mod twice;
 mod unmet;
 mod whole;
 
@@ -36,4 +37,5 @@ use entry::EntrySplit;
 pub use join::{gates_differ, join};
 pub use kept::Kept;
 pub use newcomer::needs_base;
+pub use parent::divisible;
 pub use selection::Selection;

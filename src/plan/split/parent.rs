@@ -6,6 +6,7 @@ use crate::delivery::EntryPoint;
 use crate::delivery::parent::reason;
 use crate::delivery::{Input, children};
 use crate::path::RepoPath;
+use crate::plan::gate::Lone;
 use crate::plan::split::Selection;
 use crate::plan::split::run::Run;
 use crate::plan::{EntryOutcome, Problem};
@@ -31,6 +32,18 @@ pub(super) fn refused(
         ),
         "move its own objects into an entry point of their own\nor leave it undivided: windows then hold for the entry points that it applies",
     )))
+}
+
+/// Returns the entry points that are not divided and have objects of several types.
+pub fn divisible<'a>(input: &Input<'a>) -> Vec<&'a EntryPoint> {
+    let sides = input.sides();
+    let is_suspended =
+        |entry: &EntryPoint| entry.clusters().all(|cluster| input.model.is_suspended(&entry.path, cluster));
+    let mixed = input.wholes(&sides).filter(|entry| !is_suspended(entry));
+    let mixed: Vec<&EntryPoint> = mixed.filter(|entry| is_mixed(input, entry, &Selection::All)).collect();
+    // Namespaces alone are divided from the rest only where something needs them earlier.
+    let lone = Lone::among(input, &sides, |entry| mixed.iter().any(|one| one.path == entry.path));
+    mixed.into_iter().filter(|entry| lone.rest(&entry.path).is_none()).collect()
 }
 
 /// Tells whether an entry point is meant and would be divided: it is no mere parent, and has objects

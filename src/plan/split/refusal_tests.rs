@@ -138,7 +138,6 @@ fn a_patch_that_sets_the_path_is_for_no_successor() {
         insta::allow_duplicates! { insta::assert_snapshot!(told(&files), @r"
     apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets the path of apps. Each successor needs its own
       write the path into clusters/one/apps.yaml and take that out of the patch
-      or give each cluster a Flux Kustomization in a file of its own
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     "); }
     }
@@ -175,7 +174,6 @@ fn a_patch_that_sets_components_is_for_no_successor() {
         insta::allow_duplicates! { insta::assert_snapshot!(told(&files), @r"
     apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets the components of apps. Each successor needs its own
       write the components into clusters/one/apps.yaml and take that out of the patch
-      or give each cluster a Flux Kustomization in a file of its own
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     "); }
     }
@@ -214,7 +212,7 @@ fn one_of_several_folders_of_a_file_that_cannot_be_divided_is_named_as_the_reaso
     insta::assert_snapshot!(told(&files), @r"
     apps/one: apps/two can't be divided. Flux Kustomization apps in common/apps.yaml builds that too, and hands over all or none
       mend what keeps apps/two as it is
-      or give each cluster a Flux Kustomization in a file of its own
+      or give each cluster its own file with a Flux Kustomization, and remove the shared one
     apps/two: apps/two needs the remote base `https://example.org/more.yaml`, which is not in the repository. The proof never asks the network
       copy it into the repository with `gitops-windows fetch-bases`
       or leave this entry point undivided
@@ -259,7 +257,7 @@ fn a_folder_that_waits_in_some_clusters_only_is_told_with_the_others() {
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     clusters/two: untouched, windows belong to the Flux Kustomizations that are applied there
     settings: untouched, all of its objects have type rt
-    shared: untouched, all of its objects have type rw. A gate suspends its whole Flux Kustomization, but not in two: `gitops-windows sync` says why
+    shared: untouched, all of its objects have type rw. A gate suspends its whole Flux Kustomization, but not in two: `gitops-windows sync --dry-run` says why
     ");
 }
 
@@ -288,7 +286,7 @@ fn what_loses_its_gate_by_a_split_is_told_as_it_is_afterwards() {
         told.into_iter().chain(remarks).chain(commands).collect::<Vec<_>>().join("\n")
     });
     insta::assert_snapshot!(told, @r"
-    all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync --dry-run` says why
     Flux Kustomization shared of cluster one waits for no window any more. From now on its object lands at once
     flux resume kustomization shared --namespace flux-system
     ");
@@ -442,4 +440,101 @@ fn a_root_that_the_spec_names_is_not_divided() {
     apps/one: untouched, all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
+}
+
+/// A patch for all of a list would give both successors what the old one waits for.
+#[test]
+fn a_patch_that_sets_what_is_waited_for_is_for_no_successor() {
+    let list = |patch: &str| {
+        format!("resources: [flux-system/gotk-sync.yaml, apps.yaml, db.yaml]\npatches:\n{patch}")
+    };
+    let db = APPS.replace("name: apps", "name: db").replace("apps/one", "apps/db");
+    let told = |patch: &str| {
+        told(&[
+            ("clusters/one/kustomization.yaml", &list(patch)),
+            ("clusters/one/db.yaml", &db),
+            (
+                "apps/db/kustomization.yaml",
+                "namespace: shop\nconfigMapGenerator: [{ name: db, literals: [a=b] }]\n",
+            ),
+        ])
+    };
+    let json = "- target: { kind: Kustomization, name: apps.* }\n  patch: '[{\"op\": \"add\", \"path\": \"/spec/dependsOn\", \"value\": [{\"name\": \"db\"}]}]'\n";
+    insta::assert_snapshot!(told(json), @r"
+    apps/db: untouched, all of its objects have type rt
+    apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets `spec.dependsOn`. Each successor needs its own
+      write that `dependsOn` into the file of each Flux Kustomization that the patch is for
+      remove it from the patch in the same commit: clusters get the same as before
+      run the same command again
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    ");
+    let merge = "- target: { kind: Kustomization, name: apps.* }\n  patch: '{ apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: { name: all }, spec: { dependsOn: [{ name: db }] } }'\n";
+    insta::assert_snapshot!(told(merge), @r"
+    apps/db: untouched, all of its objects have type rt
+    apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets `spec.dependsOn`. Each successor needs its own
+      write that `dependsOn` into the file of each Flux Kustomization that the patch is for
+      remove it from the patch in the same commit: clusters get the same as before
+      run the same command again
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    ");
+    // What labels select is another one.
+    let others = json.replace("name: apps.*", "labelSelector: app=other");
+    assert!(told(&others).contains("apps/one: plain"), "{}", told(&others));
+}
+
+/// What a patch lets wait for an old one would wait for nothing.
+#[test]
+fn a_patch_that_names_what_goes_is_mended_before_a_split() {
+    let db = APPS.replace("name: apps", "name: db").replace("apps/one", "apps/db");
+    let list = "resources: [flux-system/gotk-sync.yaml, apps.yaml, db.yaml]\npatches:\n- target: { kind: Kustomization, name: db }\n  patch: '[{\"op\": \"add\", \"path\": \"/spec/dependsOn\", \"value\": [{\"name\": \"apps\"}]}]'\n";
+    let files = [
+        ("clusters/one/kustomization.yaml", list),
+        ("clusters/one/db.yaml", &db),
+        (
+            "apps/db/kustomization.yaml",
+            "namespace: shop\nconfigMapGenerator: [{ name: db, literals: [a=b] }]\n",
+        ),
+    ];
+    insta::assert_snapshot!(told(&files), @r"
+    apps/db: untouched, all of its objects have type rt
+    apps/one: the patch in line 3 of clusters/one/kustomization.yaml lets db depend on apps, which its successors replace
+      write that `dependsOn` into the file of each Flux Kustomization that the patch is for
+      remove it from the patch in the same commit: clusters get the same as before
+      run the same command again
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    ");
+    let db = format!("{db}  dependsOn: [{{ name: apps }}]\n");
+    let list = list.split("patches").next().unwrap_or_default();
+    let files = [("clusters/one/kustomization.yaml", list), ("clusters/one/db.yaml", &db), files[2]];
+    insta::assert_snapshot!(told(&files), @r"
+    apps/db: untouched, all of its objects have type rt
+    apps/one: plain, web: moved apart, every object stays the same
+    clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
+    ");
+}
+
+/// What something else applies at once has no window after the split either.
+#[test]
+fn objects_that_something_else_applies_at_once_are_told_before_the_split() {
+    let other = APPS.replace("name: apps", "name: other").replace("apps/one", "other");
+    let files = [
+        (
+            "clusters/one/kustomization.yaml",
+            "resources: [flux-system/gotk-sync.yaml, apps.yaml, other.yaml]\n",
+        ),
+        ("clusters/one/other.yaml", other.as_str()),
+        ("other/kustomization.yaml", "resources: [../apps/one/web, map.yaml]\n"),
+        ("other/map.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: other, namespace: shop }\n"),
+    ];
+    let told = |files: &[(&str, &str)]| {
+        with(files, |input, templates| {
+            let plan = split(input, None, templates, &Selection::Named(vec!["apps".to_owned()])).unwrap();
+            plan.remarks.iter().map(|one| format!("{}\n", one.message)).collect::<String>()
+        })
+    };
+    assert_eq!(
+        told(&files),
+        "other of cluster one applies Service shop/web of apps/one too, and at once. No window will hold it\n"
+    );
+    assert_eq!(told(&files[3..]), "");
 }

@@ -3,9 +3,11 @@
 use super::refusal_tests::{APPS, SPEC, files, of_spec};
 use crate::delivery::Input;
 use crate::diagnostic;
-use crate::plan::Plan;
+use crate::path::RepoPath;
 use crate::plan::migrate::{MigrateOptions, migrate};
 use crate::plan::split::{Selection, split};
+use crate::plan::{Plan, Standing, on_branches};
+use crate::repo::{File, Snapshot};
 use crate::template::Templates;
 
 fn told(plan: &Plan) -> String {
@@ -102,4 +104,66 @@ fn a_cluster_that_another_one_reads_is_told_too() {
 #[test]
 fn a_branch_needs_no_release() {
     assert_eq!(steps(SPEC, ", ref: { branch: main }"), [""; 4]);
+}
+
+/// A patch that keeps from deleting goes last: as long as it is there, nothing is finished.
+#[test]
+fn a_patch_for_the_time_of_a_migration_is_asked_back() {
+    let list = "resources: [flux-system/gotk-sync.yaml, apps.yaml]\n";
+    let patch = "patches:\n- target: { kind: Kustomization, name: \"apps|apps-rt|apps-rw\" }\n  patch: '[{\"op\": \"add\", \"path\": \"/spec/prune\", \"value\": false}]'\n";
+    let file = RepoPath::parse("clusters/one/kustomization.yaml").unwrap();
+    let mut tree = files(&[(file.as_str(), &format!("{list}{patch}"))]);
+    let step = |tree: &mut Snapshot| {
+        let plan = of_spec(SPEC, tree.clone(), |input: &Input<'_>, templates: &Templates| {
+            migrate(input, input, templates, &MigrateOptions::default()).unwrap()
+        });
+        *tree = plan.changes.apply(tree);
+        let standings: Vec<String> = plan.report.standings().iter().flat_map(Standing::told).collect();
+        format!("{}{}\n", told(&plan), standings.join("\n"))
+    };
+    let split = of_spec(SPEC, tree.clone(), |input: &Input<'_>, templates: &Templates| {
+        split(input, None, templates, &Selection::All).unwrap()
+    });
+    tree = split.changes.apply(&tree);
+    let hand_over = step(&mut tree);
+    assert!(!hand_over.contains("the patch"), "{hand_over}");
+    insta::assert_snapshot!(step(&mut tree), @r#"
+    warning: the patch in line 3 of clusters/one/kustomization.yaml keeps apps-rt, apps-rw from deleting objects that leave Git. It was for the migration
+     --> clusters/one/kustomization.yaml:3:3
+      |
+    3 | - target: { kind: Kustomization, name: "apps|apps-rt|apps-rw" }
+      |   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+      |
+      = help: 1. remove that patch from clusters/one/kustomization.yaml, with the last step or after it
+              2. run `gitops-windows migrate`, which says whether all is finished
+      apps/one  handed over (step 2 of 3)
+        apps-rt, apps-rw apply it; they delete nothing yet
+        this step: finish, so that they delete objects that leave Git
+    "#);
+    let kept = step(&mut tree);
+    assert!(kept.contains("the patch in line 3"), "{kept}");
+    let text = tree.file(&file).and_then(File::text).unwrap().replace(patch, "");
+    tree.insert(file, File::new(text.as_bytes()));
+    insta::assert_snapshot!(step(&mut tree), @r"
+      apps/one  finished (step 3 of 3)
+        apps-rt, apps-rw apply it
+    ");
+}
+
+/// Changes are merged into one branch, and a cluster that follows another gets them later.
+#[test]
+fn a_step_for_a_cluster_on_another_branch_is_told_to_be_merged_there() {
+    let tree = files(&[]);
+    let said = |branch: &str| {
+        of_spec(SPEC, tree.clone(), |input: &Input<'_>, _: &Templates| {
+            let all: Vec<_> = input.model.flux_of_cluster("one").collect();
+            diagnostic::render(&on_branches(input, all, branch), false, 200)
+        })
+    };
+    assert_eq!(said("master"), "");
+    insta::assert_snapshot!(said("main"), @r"
+    warning: GitRepository flux-system of cluster one follows branch master. A step lands once it is merged into that
+     = help: 1. merge each step alone into master, and wait until the clusters have applied it
+             2. run `gitops-windows migrate --base origin/master` for the next
+    ");
 }
