@@ -38,6 +38,9 @@ const KEPT: [&str; 19] = [
     "unused",
 ];
 
+/// The fields of a Flux Kustomization in which clusters differ that apply the same folder.
+const OF_CLUSTER: [&str; 5] = ["sourceRef", "postBuild", "kubeConfig", "targetNamespace", "patches"];
+
 /// Proposes roots for Flux Kustomizations that no root brings: the folders in which they stand, where no build could
 /// have brought them.
 ///
@@ -134,18 +137,23 @@ pub(super) fn propose(
         own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
             && is_free(home, own)
     });
-    // What was a base stays behind once each cluster has files of its own: all of it stands there too, or its sides do.
+    // What was a base stays behind once several clusters have files of their own: all of it stands in each of these too, or
+    // its sides do. One that says other values is a cluster's.
     let brought: Vec<&FluxKustomization> =
         flux.iter().enumerate().filter(|(at, _)| !left.contains(at)).map(|(_, one)| one).collect();
-    let is_copied = |one: &FluxKustomization| {
-        brought.iter().any(|other| {
+    let is_copied = |one: &FluxKustomization, root: &Root| {
+        brought.iter().filter(|other| other.file.is_within(&root.folder)).any(|other| {
             let is_in = |path: &RepoPath| other.path.as_ref().is_some_and(|own| own.is_within(path));
             one.namespace == other.namespace
                 && other.name.starts_with(&one.name)
-                && one.path.as_ref().map_or(other.path.is_none(), is_in)
+                && one.path.as_ref().is_some_and(is_in)
+                && OF_CLUSTER.iter().all(|key| one.spec(key).is_null() || one.spec(key) == other.spec(key))
         })
     };
-    homes.retain(|home, own| is_bootstrapped(home, view) || !own.iter().all(|at| is_copied(&flux[*at])));
+    homes.retain(|home, own| {
+        let holds = |root: &&Root| own.iter().all(|at| is_copied(&flux[*at], root));
+        is_bootstrapped(home, view) || roots.iter().filter(holds).count() < 2
+    });
     let is_former = |own: &Vec<usize>| own.iter().any(|at| roots.iter().any(|root| is_of(root, &flux[*at])));
     homes.retain(|_, own| !is_former(own));
     let folders: Vec<RepoPath> = roots.iter().map(|root| root.folder.clone()).collect();

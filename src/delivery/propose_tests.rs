@@ -252,29 +252,28 @@ fn a_component_that_a_flux_kustomization_uses_is_no_cluster() {
 /// The files of a base stay behind once each cluster has its own.
 #[test]
 fn a_base_that_nothing_lists_any_more_is_no_cluster() {
-    let with = |base: &str, own: &str| {
-        let sync = [
-            source("flux-system", "https://example.org/fleet", ""),
-            flux("flux-system", "./clusters/one", ""),
+    let told = |base: &str, own: &str, others: &[&str]| {
+        let base = flux("apps", "./apps", base);
+        let apps = flux(own, if own == "apps" { "./apps" } else { "./apps/apps-rt" }, "");
+        let mut files = vec![
+            ("clusters/base/apps.yaml".to_owned(), base),
+            ("apps/s.yaml".to_owned(), SERVICE.to_owned()),
         ];
-        believed(&[
-            ("clusters/one/flux-system/gotk-sync.yaml", sync.join("---\n").as_str()),
-            ("clusters/one/apps.yaml", own),
-            ("clusters/base/apps.yaml", flux("apps", base, "").as_str()),
-            ("apps/s.yaml", SERVICE),
-            ("apps/apps-rt/s.yaml", SERVICE),
-            ("infra/s.yaml", SERVICE),
-        ])
+        files.push(("apps/apps-rt/s.yaml".to_owned(), SERVICE.to_owned()));
+        for cluster in others {
+            let root = flux("flux-system", &format!("./clusters/{cluster}"), "");
+            let sync = [source("flux-system", "https://example.org/fleet", ""), root].join("---\n");
+            files.push((format!("clusters/{cluster}/flux-system/gotk-sync.yaml"), sync));
+            files.push((format!("clusters/{cluster}/apps.yaml"), apps.clone()));
+        }
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+        believed(&files)
     };
-    let told = |path: &str| with(path, &flux("apps", "./apps", ""));
-    insta::assert_snapshot!(told("./apps"), @r"
-    one: clusters/one applies itself
-      flux-system/flux-system clusters/one by flux-system/flux-system
-      flux-system/apps apps by flux-system/flux-system
-    not alive: clusters/base/apps.yaml apps
-    ");
-    let sides = with("./apps", &flux("apps-rt", "./apps/apps-rt", ""));
-    assert!(sides.ends_with("not alive: clusters/base/apps.yaml apps\n"), "{sides}");
-    // What only it applies may be a cluster's.
-    assert!(told("./infra").contains("base: clusters/base proposed"), "{}", told("./infra"));
+    let gone = "not alive: clusters/base/apps.yaml apps\n";
+    assert!(told("", "apps", &["one", "two"]).ends_with(gone), "{}", told("", "apps", &["one", "two"]));
+    assert!(told("", "apps-rt", &["one", "two"]).ends_with(gone), "{}", told("", "apps-rt", &["one", "two"]));
+    // A neighbour of one that is like it may be a cluster, and so may what has values of its own.
+    let is_cluster = |told: String| assert!(told.contains("base: clusters/base proposed"), "{told}");
+    is_cluster(told("", "apps", &["one"]));
+    is_cluster(told("postBuild: { substitute: { ENV: base } }", "apps", &["one", "two"]));
 }
