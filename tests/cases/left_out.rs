@@ -166,7 +166,7 @@ prod
   apps/prod  finished (step 3 of 3)
     apps-rt, apps-rw apply it
 Nothing to change.
-Every split entry point is handed over. `gitops-windows split --all --dry-run` tells of the others.
+Every split entry point is handed over.
 "#);
     assert_eq!(untouched(&scratch), before);
     let gate = gate(&scratch);
