@@ -433,11 +433,11 @@ fn a_root_that_the_spec_names_is_not_divided() {
         of_spec(&spec, files(&edits), outcomes)
     };
     insta::assert_snapshot!(told("resources: [own, apps.yaml]\n"), @r"
-    apps/one: untouched, all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    apps/one: untouched, all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync --dry-run` says why
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
     insta::assert_snapshot!(told("resources: [own/map.yaml, own/service.yaml, apps.yaml]\n"), @r"
-    apps/one: untouched, all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync` says why
+    apps/one: untouched, all of its objects have type rw. No gate suspends its Flux Kustomization: `gitops-windows sync --dry-run` says why
     clusters/one: untouched, windows belong to the Flux Kustomizations that are applied there
     ");
 }
