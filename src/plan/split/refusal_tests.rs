@@ -537,4 +537,10 @@ fn objects_that_something_else_applies_at_once_are_told_before_the_split() {
         "other of cluster one applies Service shop/web of apps/one too, and at once. No window will hold it\n"
     );
     assert_eq!(told(&files[3..]), "");
+    let apart = |more: &str| {
+        let other = format!("{}{more}", other.trim_end());
+        told(&[files[0], ("clusters/one/other.yaml", &other), files[2], files[3]])
+    };
+    assert_eq!(apart("\n  suspend: true\n"), "");
+    assert_eq!(apart("\n  kubeConfig: { secretRef: { name: far } }\n"), "");
 }

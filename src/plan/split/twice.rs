@@ -22,8 +22,10 @@ pub(super) fn applied_at_once(input: &Input<'_>, divided: &[&EntryPoint]) -> Vec
         |flux: &FluxKustomization| divided.iter().any(|entry| flux.path.as_ref() == Some(&entry.path));
     let is_free = |flux: &&FluxKustomization| {
         let gated = input.model.closings.running(&flux.cluster, &GateTarget::of(input, flux));
-        !is_divided(flux) && gated.is_none()
+        !is_divided(flux) && gated.is_none() && !flux.is_suspended()
     };
+    // One file may be for several clusters, each by a `kubeConfig`.
+    let goes_to = |flux: &FluxKustomization| (flux.remote.clone(), flux.spec("kubeConfig").clone());
     let mut pairs: Vec<(&EntryPoint, &FluxKustomization)> = Vec::new();
     for entry in divided {
         let own = built(graph, &entry.path);
@@ -31,7 +33,9 @@ pub(super) fn applied_at_once(input: &Input<'_>, divided: &[&EntryPoint]) -> Vec
             flux.path.as_ref().is_some_and(|path| !built(graph, path).is_disjoint(&own))
         };
         for cluster in entry.clusters() {
-            let all = input.model.flux_of_cluster(cluster).filter(is_free).filter(overlaps);
+            let places: Vec<_> = input.model.flux_in(entry, cluster).map(goes_to).collect();
+            let is_near = |flux: &&FluxKustomization| places.contains(&goes_to(flux));
+            let all = input.model.flux_of_cluster(cluster).filter(is_free).filter(is_near).filter(overlaps);
             pairs.extend(all.map(|flux| (*entry, flux)));
         }
     }
