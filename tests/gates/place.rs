@@ -35,6 +35,26 @@ fn a_gate_has_one_owner_where_nothing_in_git_applies_the_flux_kustomizations() {
     assert!(run.stderr.contains(place), "{}", run.stderr);
 }
 
+#[test]
+fn the_base_of_gates_is_in_no_folder_that_flux_lists_by_itself() {
+    let scratch = Scratch::fixture("overlays");
+    let flux = scratch.text("clusters/north/apps.yaml").replace("name: apps", "name: infra-all");
+    scratch.write("clusters/north/all.yaml", flux.replace("./apps/north", "./infra"));
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: i, namespace: default }\n";
+    scratch.git(&["rm", "-r", "--quiet", "infra"]);
+    for cluster in ["north", "south"] {
+        scratch.git(&["rm", "--quiet", &format!("clusters/{cluster}/infra.yaml")]);
+    }
+    std::fs::create_dir(scratch.top().join("infra")).unwrap();
+    scratch.write("infra/map.yaml", map).commit();
+    scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    assert!(scratch.text("windows.yaml").contains("gate: reconciliation-windows/base\n"));
+    assert!(scratch.top().join("reconciliation-windows/base/kustomization.yaml").exists());
+    scratch.commit();
+    assert_eq!(scratch.expect(0, &["sync"]).stdout, "");
+    assert_eq!(jobs(&rendered(&scratch, "clusters/north/infra/reconciliation-windows")).len(), 2);
+}
+
 /// A cluster whose list names the Flux Kustomizations in a folder of their own, and that list.
 fn listed_apart() -> (Scratch, String) {
     let scratch = Scratch::fixture("overlays");

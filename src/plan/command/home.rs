@@ -32,10 +32,17 @@ pub(super) fn settle(
         let folder = root.join(&expand(&layout.cluster_gate, &[("cluster", cluster)]));
         folder.is_ok_and(|folder| gate::taken_in(model, cluster, &folder).is_some())
     };
+    let home = home.unwrap_or_default();
     if clusters.iter().any(is_taken_in) {
-        layout.cluster_gate = placed(&home.unwrap_or_default(), gate::OUTSIDE);
+        layout.cluster_gate = placed(&home, gate::OUTSIDE);
+    }
+    if fetching.is_built_whole(&layout.gate) {
+        layout.gate = placed(&home, APART);
     }
 }
+
+/// Where the base of gates goes where Flux would build it with the folder around it.
+const APART: &str = "reconciliation-windows/base";
 
 /// Puts a folder of the layout below another one, unless it lies there already.
 fn placed(home: &str, folder: &str) -> String {
@@ -59,6 +66,14 @@ impl Fetching<'_> {
             let file = folder.and_then(|folder| folder.join(FILE_NAMES[0]));
             file.is_ok_and(|file| self.model.delivered.is_fetched_by(cluster, &file))
         })
+    }
+
+    /// Tells whether a Flux Kustomization builds all that lies around a folder: Flux lists everything below a folder that has
+    /// no list (fluxcd/pkg/kustomize, `scanManifests`), down to the next one that has.
+    fn is_built_whole(&self, folder: &str) -> bool {
+        let Ok(folder) = self.root.join(folder) else { return false };
+        let mut around = folder.parents().take_while(|above| !self.model.graph.has(above));
+        around.any(|above| self.model.entry(&above).is_some())
     }
 
     /// Returns the first folder around the roots of clusters below which each cluster fetches both folders, relative to
