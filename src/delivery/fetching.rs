@@ -1,5 +1,7 @@
 //! Which artifact of this repository a source is, while a cluster is read.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::delivery::fetched::Artifact;
@@ -9,6 +11,7 @@ use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::walk::{Step, Walk};
 use crate::mechanism;
 use crate::path::RepoPath;
+use crate::repo::flux::WrittenSource;
 use crate::repo::{Followed, OtherRevision};
 
 impl Walk<'_, '_> {
@@ -50,7 +53,7 @@ impl Walk<'_, '_> {
             return (is_here || self.is_unsaid_here(id)).then(Artifact::default);
         };
         if known.is_empty() {
-            let is_ours = self.reader.is_named_ours(id) || self.reader.repository(&url) == Repository::This;
+            let is_ours = self.reader.is_named_ours(id) || self.repository(id) == Repository::This;
             return is_ours.then(Artifact::default);
         }
         if is_other {
@@ -69,9 +72,25 @@ impl Walk<'_, '_> {
     /// Returns the folder of this repository that a Flux Kustomization builds if its source, of which nobody knows that, is
     /// this repository.
     pub(super) fn unclear(&self, id: &SourceId, path: Option<&str>) -> Option<RepoPath> {
-        let url = self.url(id).filter(|_| id.kind == "GitRepository")?;
-        let folder = secure_join(&RepoPath::top(), path?).filter(|folder| self.reader.is_here(folder));
-        folder.filter(|_| self.reader.repository(&url) == Repository::Unclear)
+        let folder = secure_join(&RepoPath::top(), path?).filter(|folder| self.reader.is_here(folder))?;
+        let is_git = id.kind == "GitRepository";
+        (is_git && self.repository(id) == Repository::Unclear).then_some(folder)
+    }
+
+    /// Returns which repository a GitRepository is that stands in Git.
+    fn repository(&self, id: &SourceId) -> Repository {
+        let urls: BTreeSet<String> = match self.cluster.source(id) {
+            Some(spec) => spec["url"].as_str().and_then(said).into_iter().collect(),
+            None => self.reader.urls_around(id, self.groups()),
+        };
+        let mut all = urls.iter().map(|url| self.reader.repository(url));
+        let first = all.next().unwrap_or(Repository::Another);
+        if all.all(|other| other == first) { first } else { Repository::Unclear }
+    }
+
+    /// Returns the folders of the cluster.
+    fn groups(&self) -> impl Iterator<Item = &RepoPath> + Clone {
+        self.cluster.roots.iter().map(|root| &root.group)
     }
 
     /// Returns how a source follows another revision of this repository than the root that brings what reads it; `None` for
@@ -123,7 +142,7 @@ impl Walk<'_, '_> {
     fn own_source(&self, id: &SourceId) -> Option<&Value> {
         let all = self.reader.sources.get(&(id.kind.clone(), id.name.clone()));
         let mut groups = self.cluster.roots.iter().map(|root| &root.group).filter(|group| !group.is_top());
-        let is_own = |(file, _): &(RepoPath, Value)| groups.any(|group| file.is_within(group));
+        let is_own = |own: &WrittenSource| groups.any(|group| own.file.is_within(group));
         let is_clear = all.is_none_or(|all| all.len() < 2 || all.iter().any(is_own));
         self.cluster.source(id).or_else(|| self.source(id).filter(|_| is_clear))
     }
@@ -135,8 +154,7 @@ impl Walk<'_, '_> {
 
     /// Returns the `spec` of a source: as builds bring it, or else as it stands in a file, first in one of the cluster.
     pub(super) fn source(&self, id: &SourceId) -> Option<&Value> {
-        let groups = self.cluster.roots.iter().map(|root| &root.group);
-        let written = || self.reader.source_around(id, groups);
+        let written = || self.reader.source_around(id, self.groups());
         self.cluster.source(id).or_else(written)
     }
 
