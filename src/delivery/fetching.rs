@@ -36,10 +36,7 @@ impl Walk<'_, '_> {
         if let Some((_, top)) = pushed.filter(|(own, _)| own.is(id)) {
             return Some(whole(top));
         }
-        let of_roots = roots().filter_map(|root| Some((&root.source.as_ref()?.0, &root.artifact)));
-        let known = of_roots.chain(pushed.map(|(own, top)| (own, top)));
-        let known: Vec<(String, &RepoPath)> =
-            known.filter_map(|(own, top)| Some((self.url(own)?, top))).collect();
+        let known = self.known();
         if id.kind == "OCIRepository" {
             let url = self.url(id)?;
             return known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top));
@@ -62,6 +59,14 @@ impl Walk<'_, '_> {
         known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top))
     }
 
+    /// Returns the URLs that are this repository for certain, with what is their top.
+    fn known(&self) -> Vec<(String, &RepoPath)> {
+        let roots = self.cluster.roots.iter();
+        let of_roots = roots.filter_map(|root| Some((&root.source.as_ref()?.0, &root.artifact)));
+        let known = of_roots.chain(self.reader.pushed.as_ref().map(|(own, top)| (own, top)));
+        known.filter_map(|(own, top)| Some((self.url(own)?, top))).collect()
+    }
+
     /// Tells whether a GitRepository that does not stand in Git is this repository: as `flux bootstrap` and Flux Operator name
     /// it, as the spec does, or one of which a Flux Kustomization reads a folder that stands here. Any other one, as a
     /// tenant's, may be any repository.
@@ -74,7 +79,7 @@ impl Walk<'_, '_> {
     pub(super) fn unclear(&self, id: &SourceId, path: Option<&str>) -> Option<RepoPath> {
         let folder = secure_join(&RepoPath::top(), path?).filter(|folder| self.reader.is_here(folder))?;
         let is_git = id.kind == "GitRepository";
-        (is_git && self.repository(id) == Repository::Unclear).then_some(folder)
+        (is_git && self.known().is_empty() && self.repository(id) == Repository::Unclear).then_some(folder)
     }
 
     /// Returns which repository a GitRepository is that stands in Git.
@@ -83,7 +88,15 @@ impl Walk<'_, '_> {
             Some(spec) => spec["url"].as_str().and_then(said).into_iter().collect(),
             None => self.reader.urls_around(id, self.groups()),
         };
-        let mut all = urls.iter().map(|url| self.reader.repository(url));
+        let is_told = |ours: &BTreeSet<String>| {
+            let url = |spec: &Value| spec["url"].as_str().and_then(said);
+            let is_own = |file: &RepoPath| self.groups().any(|group| file.is_within(group));
+            let written = self.reader.sources.values().flatten().filter(|own| is_own(&own.file));
+            let brought = self.cluster.sources.iter().map(|(_, value)| &value["spec"]);
+            let mut all = brought.chain(written.map(|own| &own.spec)).filter_map(url);
+            all.any(|url| ours.contains(&url))
+        };
+        let mut all = urls.iter().map(|url| self.reader.repository(url, is_told));
         let first = all.next().unwrap_or(Repository::Another);
         if all.all(|other| other == first) { first } else { Repository::Unclear }
     }

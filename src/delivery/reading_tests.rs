@@ -719,3 +719,45 @@ fn each_reads_the_source_around_it() {
     unclear in b: flux-system/main at apps
     ");
 }
+
+#[test]
+fn the_root_of_one_cluster_does_not_tell_that_another_one_reads_another_repository() {
+    let (own, mirror) = ("https://example.com/fleet", "https://mirror.example.com/fleet");
+    let root = format!("{}---\n{}", flux("flux-system", "./clusters/a", ""), source("flux-system", own, ""));
+    let of = |name: &str, from: &str| {
+        let usual = flux(name, &format!("./{name}"), "");
+        usual.replace("name: flux-system },  }", &format!("name: {from} }} }}"))
+    };
+    let (usual, apps, infra) = (of("apps", "flux-system"), of("apps", "fleet"), of("infra", "fleet"));
+    let fleet = source("fleet", mirror, "");
+    let mut files = vec![
+        ("apps/s.yaml", SERVICE),
+        ("infra/s.yaml", SERVICE),
+        ("clusters/a/flux-system/gotk-sync.yaml", root.as_str()),
+        ("clusters/a/apps.yaml", &usual),
+        ("clusters/b/apps.yaml", &apps),
+        ("clusters/b/infra.yaml", &infra),
+        ("clusters/b/source.yaml", &fleet),
+    ];
+    insta::assert_snapshot!(with_unclear(&files), @r"
+    a: clusters/a applies itself
+      flux-system/flux-system clusters/a by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    b: clusters/b proposed
+      flux-system/apps elsewhere by nobody
+      flux-system/infra elsewhere by nobody
+    unclear in b: flux-system/fleet at apps
+    unclear in b: flux-system/fleet at infra
+    ");
+    // What stands in the cluster tells it.
+    let beside = source("flux-system", own, "");
+    files.push(("clusters/b/beside.yaml", &beside));
+    insta::assert_snapshot!(with_unclear(&files), @r"
+    a: clusters/a applies itself
+      flux-system/flux-system clusters/a by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    b: clusters/b proposed
+      flux-system/apps elsewhere by nobody
+      flux-system/infra elsewhere by nobody
+    ");
+}

@@ -37,17 +37,22 @@ pub(super) struct Readers {
 impl Reader<'_> {
     /// Returns which repository the URL of a GitRepository is.
     ///
-    /// The sources of roots tell the URL of this one, or else the source that the spec names or `flux bootstrap` makes.
-    /// Without these it is the one that at least twice as many Flux Kustomizations read here as all others, or the only one
-    /// that any reads.
-    pub(super) fn repository(&self, url: &str) -> Repository {
+    /// The sources of roots tell the URL of this one, or else the source that the spec names or `flux bootstrap` makes. Where
+    /// a cluster has none of these, as `is_told` tells, another URL that is read at folders that stand here too may be a
+    /// mirror. Without these it is the one that at least twice as many Flux Kustomizations read here as all others, or the
+    /// only one that any reads.
+    pub(super) fn repository(&self, url: &str, is_told: impl Fn(&BTreeSet<String>) -> bool) -> Repository {
         let is_this = |is_this: bool| if is_this { Repository::This } else { Repository::Another };
         let Readers { counts, ours, several } = self.readers();
+        let own = counts.get(&Some(url.to_owned())).copied().unwrap_or_default();
         if let Some(ours) = [&self.urls, ours].into_iter().find(|urls| !urls.is_empty()) {
-            return is_this(ours.contains(url));
+            return match ours.contains(url) {
+                false if (own > 0 || several.contains(url)) && !is_told(ours) => Repository::Unclear,
+                is_ours => is_this(is_ours),
+            };
         }
         let all: usize = counts.values().sum();
-        match counts.get(&Some(url.to_owned())).copied().unwrap_or_default() {
+        match own {
             0 if several.contains(url) => Repository::Unclear,
             0 => is_this(all == 0 && self.is_only(url)),
             own if own >= 2 * (all - own) => Repository::This,
