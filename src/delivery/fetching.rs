@@ -1,5 +1,7 @@
 //! Which artifact of this repository a source is, while a cluster is read.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::delivery::fetched::Artifact;
@@ -9,6 +11,7 @@ use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::walk::{Step, Walk};
 use crate::mechanism;
 use crate::path::RepoPath;
+use crate::repo::flux::WrittenSource;
 use crate::repo::{Followed, OtherRevision};
 
 impl Walk<'_, '_> {
@@ -33,10 +36,7 @@ impl Walk<'_, '_> {
         if let Some((_, top)) = pushed.filter(|(own, _)| own.is(id)) {
             return Some(whole(top));
         }
-        let of_roots = roots().filter_map(|root| Some((&root.source.as_ref()?.0, &root.artifact)));
-        let known = of_roots.chain(pushed.map(|(own, top)| (own, top)));
-        let known: Vec<(String, &RepoPath)> =
-            known.filter_map(|(own, top)| Some((self.url(own)?, top))).collect();
+        let known = self.known();
         if id.kind == "OCIRepository" {
             let url = self.url(id)?;
             return known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top));
@@ -50,13 +50,21 @@ impl Walk<'_, '_> {
             return (is_here || self.is_unsaid_here(id)).then(Artifact::default);
         };
         if known.is_empty() {
-            let is_ours = self.reader.is_named_ours(id) || self.reader.repository(&url) == Repository::This;
+            let is_ours = self.reader.is_named_ours(id) || self.repository(id) == Repository::This;
             return is_ours.then(Artifact::default);
         }
         if is_other {
             return None;
         }
         known.into_iter().find(|(own, _)| *own == url).map(|(_, top)| whole(top))
+    }
+
+    /// Returns the URLs that are this repository for certain, with what is their top.
+    fn known(&self) -> Vec<(String, &RepoPath)> {
+        let roots = self.cluster.roots.iter();
+        let of_roots = roots.filter_map(|root| Some((&root.source.as_ref()?.0, &root.artifact)));
+        let known = of_roots.chain(self.reader.pushed.as_ref().map(|(own, top)| (own, top)));
+        known.filter_map(|(own, top)| Some((self.url(own)?, top))).collect()
     }
 
     /// Tells whether a GitRepository that does not stand in Git is this repository: as `flux bootstrap` and Flux Operator name
@@ -69,9 +77,33 @@ impl Walk<'_, '_> {
     /// Returns the folder of this repository that a Flux Kustomization builds if its source, of which nobody knows that, is
     /// this repository.
     pub(super) fn unclear(&self, id: &SourceId, path: Option<&str>) -> Option<RepoPath> {
-        let url = self.url(id).filter(|_| id.kind == "GitRepository")?;
-        let folder = secure_join(&RepoPath::top(), path?).filter(|folder| self.reader.is_here(folder));
-        folder.filter(|_| self.reader.repository(&url) == Repository::Unclear)
+        let folder = secure_join(&RepoPath::top(), path?).filter(|folder| self.reader.is_here(folder))?;
+        let is_git = id.kind == "GitRepository";
+        (is_git && self.known().is_empty() && self.repository(id) == Repository::Unclear).then_some(folder)
+    }
+
+    /// Returns which repository a GitRepository is that stands in Git.
+    fn repository(&self, id: &SourceId) -> Repository {
+        let urls: BTreeSet<String> = match self.cluster.source(id) {
+            Some(spec) => spec["url"].as_str().and_then(said).into_iter().collect(),
+            None => self.reader.urls_around(id, self.groups()),
+        };
+        let is_told = |ours: &BTreeSet<String>| {
+            let url = |spec: &Value| spec["url"].as_str().and_then(said);
+            let is_own = |file: &RepoPath| self.groups().any(|group| file.is_within(group));
+            let written = self.reader.sources.values().flatten().filter(|own| is_own(&own.file));
+            let brought = self.cluster.sources.iter().map(|(_, value)| &value["spec"]);
+            let mut all = brought.chain(written.map(|own| &own.spec)).filter_map(url);
+            all.any(|url| ours.contains(&url))
+        };
+        let mut all = urls.iter().map(|url| self.reader.repository(url, is_told));
+        let first = all.next().unwrap_or(Repository::Another);
+        if all.all(|other| other == first) { first } else { Repository::Unclear }
+    }
+
+    /// Returns the folders of the cluster.
+    fn groups(&self) -> impl Iterator<Item = &RepoPath> + Clone {
+        self.cluster.roots.iter().map(|root| &root.group)
     }
 
     /// Returns how a source follows another revision of this repository than the root that brings what reads it; `None` for
@@ -123,7 +155,7 @@ impl Walk<'_, '_> {
     fn own_source(&self, id: &SourceId) -> Option<&Value> {
         let all = self.reader.sources.get(&(id.kind.clone(), id.name.clone()));
         let mut groups = self.cluster.roots.iter().map(|root| &root.group).filter(|group| !group.is_top());
-        let is_own = |(file, _): &(RepoPath, Value)| groups.any(|group| file.is_within(group));
+        let is_own = |own: &WrittenSource| groups.any(|group| own.file.is_within(group));
         let is_clear = all.is_none_or(|all| all.len() < 2 || all.iter().any(is_own));
         self.cluster.source(id).or_else(|| self.source(id).filter(|_| is_clear))
     }
@@ -135,8 +167,7 @@ impl Walk<'_, '_> {
 
     /// Returns the `spec` of a source: as builds bring it, or else as it stands in a file, first in one of the cluster.
     pub(super) fn source(&self, id: &SourceId) -> Option<&Value> {
-        let groups = self.cluster.roots.iter().map(|root| &root.group);
-        let written = || self.reader.source_around(id, groups);
+        let written = || self.reader.source_around(id, self.groups());
         self.cluster.source(id).or_else(written)
     }
 

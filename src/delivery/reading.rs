@@ -19,7 +19,7 @@ use crate::delivery::view::View;
 use crate::delivery::walk::Walk;
 use crate::path::RepoPath;
 use crate::render::Renderer;
-use crate::repo::flux::{WrittenSources, artifact_path, written_sources};
+use crate::repo::flux::{WrittenSource, WrittenSources, artifact_path, written_sources};
 use crate::repo::made::holds_others;
 use crate::repo::{FluxKustomization, Graph, Snapshot};
 
@@ -273,14 +273,14 @@ impl Reader<'_> {
     }
 
     /// Returns the sources of the kind and the name that a Flux Kustomization reads, with their files.
-    pub(super) fn written_source(&self, one: &FluxKustomization) -> Option<&Vec<(RepoPath, Value)>> {
+    pub(super) fn written_source(&self, one: &FluxKustomization) -> Option<&Vec<WrittenSource>> {
         self.sources.get(&(one.source_kind().to_owned(), one.source_name().to_owned()))
     }
 
     /// Returns the `spec` of a source that stands in a file.
     pub(super) fn source_in(&self, file: &RepoPath, kind: &str, name: &str) -> Option<&Value> {
         let all = self.sources.get(&(kind.to_owned(), name.to_owned()))?;
-        all.iter().find(|(own, _)| own == file).map(|(_, spec)| spec)
+        all.iter().find(|own| own.file == *file).map(|own| &own.spec)
     }
 
     /// Finds the Flux Kustomization of a file that became one of these names.

@@ -641,3 +641,123 @@ fn a_source_with_a_url_is_this_repository_where_most_read_it_here() {
     unknown:
     ");
 }
+
+/// Returns the belief, and of each cluster the sources of which nobody knows whether they are this repository.
+fn with_unclear(files: &[(&str, &str)]) -> String {
+    let model = read(&Known::default(), files);
+    let mut told = believed(files);
+    for cluster in &model.delivered.all {
+        for (id, folder) in &cluster.unclear {
+            writeln!(told, "unclear in {}: {}/{} at {folder}", cluster.name, id.namespace, id.name).unwrap();
+        }
+    }
+    told
+}
+
+#[test]
+fn each_reads_the_source_around_it() {
+    let apps = flux("apps", "./apps", "").replace("name: flux-system },  }", "name: main } }");
+    let at = |url: &str| source("main", url, "");
+    let (own, mirror) = (at("https://example.com/fleet"), at("https://mirror.example.com/fleet"));
+    let folders = ["a", "b", "c", "d"]
+        .map(|name| (format!("clusters/{name}/apps.yaml"), format!("clusters/{name}/source.yaml")));
+    let told = |count: usize| {
+        let mut files = vec![("apps/s.yaml", SERVICE)];
+        for (position, (file, of_source)) in folders[..count].iter().enumerate() {
+            files.push((file, &apps));
+            files.push((of_source, if position + 1 < count { &own } else { &mirror }));
+        }
+        with_unclear(&files)
+    };
+    insta::assert_snapshot!([told(2), told(4)].join("---\n"), @r"
+    a: clusters/a proposed
+      flux-system/apps elsewhere by nobody
+    b: clusters/b proposed
+      flux-system/apps elsewhere by nobody
+    unclear in a: flux-system/main at apps
+    unclear in b: flux-system/main at apps
+    ---
+    a: clusters/a proposed
+      flux-system/apps apps by nobody
+    b: clusters/b proposed
+      flux-system/apps apps by nobody
+    c: clusters/c proposed
+      flux-system/apps apps by nobody
+    d: clusters/d proposed
+      flux-system/apps elsewhere by nobody
+    unclear in d: flux-system/main at apps
+    ");
+    // Another one's namespace, and no cluster of its own.
+    let team = apps.replace("namespace: flux-system", "namespace: team").replace("./apps", "./deploy");
+    let other = at("https://example.com/team").replace("namespace: flux-system", "namespace: team");
+    insta::assert_snapshot!(with_unclear(&[
+        ("apps/s.yaml", SERVICE),
+        ("clusters/a/apps.yaml", &apps),
+        ("clusters/a/source.yaml", &own),
+        ("clusters/a/zz/team/source.yaml", &other),
+        ("clusters/a/zz/team/team.yaml", &team),
+    ]), @r"
+    a: clusters/a proposed
+      flux-system/apps apps by nobody
+      team/apps elsewhere by nobody
+    ");
+    // What several clusters share reads in each what that has.
+    insta::assert_snapshot!(with_unclear(&[
+        ("apps/s.yaml", SERVICE),
+        ("base/apps.yaml", &apps),
+        ("base/kustomization.yaml", "resources: [apps.yaml]\n"),
+        ("clusters/a/kustomization.yaml", "resources: [../../base, source.yaml]\n"),
+        ("clusters/a/source.yaml", &own),
+        ("clusters/b/kustomization.yaml", "resources: [../../base, source.yaml]\n"),
+        ("clusters/b/source.yaml", &mirror),
+    ]), @r"
+    a: clusters/a proposed
+      flux-system/apps elsewhere by nobody
+    b: clusters/b proposed
+      flux-system/apps elsewhere by nobody
+    unclear in a: flux-system/main at apps
+    unclear in b: flux-system/main at apps
+    ");
+}
+
+#[test]
+fn the_root_of_one_cluster_does_not_tell_that_another_one_reads_another_repository() {
+    let (own, mirror) = ("https://example.com/fleet", "https://mirror.example.com/fleet");
+    let root = format!("{}---\n{}", flux("flux-system", "./clusters/a", ""), source("flux-system", own, ""));
+    let of = |name: &str, from: &str| {
+        let usual = flux(name, &format!("./{name}"), "");
+        usual.replace("name: flux-system },  }", &format!("name: {from} }} }}"))
+    };
+    let (usual, apps, infra) = (of("apps", "flux-system"), of("apps", "fleet"), of("infra", "fleet"));
+    let fleet = source("fleet", mirror, "");
+    let mut files = vec![
+        ("apps/s.yaml", SERVICE),
+        ("infra/s.yaml", SERVICE),
+        ("clusters/a/flux-system/gotk-sync.yaml", root.as_str()),
+        ("clusters/a/apps.yaml", &usual),
+        ("clusters/b/apps.yaml", &apps),
+        ("clusters/b/infra.yaml", &infra),
+        ("clusters/b/source.yaml", &fleet),
+    ];
+    insta::assert_snapshot!(with_unclear(&files), @r"
+    a: clusters/a applies itself
+      flux-system/flux-system clusters/a by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    b: clusters/b proposed
+      flux-system/apps elsewhere by nobody
+      flux-system/infra elsewhere by nobody
+    unclear in b: flux-system/fleet at apps
+    unclear in b: flux-system/fleet at infra
+    ");
+    // What stands in the cluster tells it.
+    let beside = source("flux-system", own, "");
+    files.push(("clusters/b/beside.yaml", &beside));
+    insta::assert_snapshot!(with_unclear(&files), @r"
+    a: clusters/a applies itself
+      flux-system/flux-system clusters/a by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    b: clusters/b proposed
+      flux-system/apps elsewhere by nobody
+      flux-system/infra elsewhere by nobody
+    ");
+}

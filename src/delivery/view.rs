@@ -13,7 +13,9 @@ use crate::mechanism;
 use crate::mechanism::{OPERATOR, is_provider};
 use crate::path::{RepoPath, below};
 use crate::render::{Object, Request};
-use crate::repo::flux::{EXTENSIONS, GROUP, SOURCES, WrittenSources, is_flux_kustomization, is_yaml};
+use crate::repo::flux::{
+    EXTENSIONS, GROUP, SOURCES, WrittenSource, WrittenSources, is_flux_kustomization, is_yaml,
+};
 use crate::repo::manifest::{Manifest, ObjectId, kept_manifests};
 use crate::repo::{Entry, File, Graph, Kustomization, Snapshot, generated_children};
 use crate::yaml::Node;
@@ -185,9 +187,15 @@ impl View {
     /// Adds to sources by name the held ones that objects in files make: the file and the `spec` of each.
     pub(super) fn with_held_sources(&self, mut sources: WrittenSources) -> WrittenSources {
         for (file, values) in &self.files {
-            for (_, name, spec) in values.iter().flatten().filter_map(|value| mechanism::source_of(value)) {
+            for (namespace, name, spec) in
+                values.iter().flatten().filter_map(|value| mechanism::source_of(value))
+            {
                 let key = ("GitRepository".to_owned(), name.to_owned());
-                sources.entry(key).or_default().push((file.clone(), spec));
+                sources.entry(key).or_default().push(WrittenSource {
+                    file: file.clone(),
+                    namespace: namespace.to_owned(),
+                    spec,
+                });
             }
         }
         sources

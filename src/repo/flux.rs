@@ -345,8 +345,19 @@ pub fn flux_kustomizations(snapshot: &Snapshot) -> (Vec<FluxKustomization>, Vec<
     (found, remarks)
 }
 
-/// Sources that stand in files, by kind and name: the file and the `spec` of each.
-pub type WrittenSources = BTreeMap<(String, String), Vec<(RepoPath, Value)>>;
+/// Sources that stand in files, by kind and name.
+pub type WrittenSources = BTreeMap<(String, String), Vec<WrittenSource>>;
+
+/// A source that stands in a file.
+#[derive(Clone, Debug)]
+pub struct WrittenSource {
+    /// The file.
+    pub file: RepoPath,
+    /// The namespace; empty where the file does not say it.
+    pub namespace: String,
+    /// Its `spec`.
+    pub spec: Value,
+}
 
 /// Returns the GitRepositories and OCIRepositories that stand in files.
 pub fn written_sources(snapshot: &Snapshot) -> WrittenSources {
@@ -363,7 +374,13 @@ pub fn written_sources(snapshot: &Snapshot) -> WrittenSources {
                     && value["spec"]["url"].is_string()
                 {
                     let key = (kind.to_owned(), name.to_owned());
-                    found.entry(key).or_default().push((path.clone(), value["spec"].clone()));
+                    let namespace = value["metadata"]["namespace"].as_str();
+                    let namespace = namespace.filter(|text| !text.contains("${")).unwrap_or_default();
+                    found.entry(key).or_default().push(WrittenSource {
+                        file: path.clone(),
+                        namespace: namespace.to_owned(),
+                        spec: value["spec"].clone(),
+                    });
                 }
             }
         }
