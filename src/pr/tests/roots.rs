@@ -344,3 +344,35 @@ fn what_only_a_guess_makes_another_cluster_is_not_told() {
     let both = with(&root, &[("apps/a/map.yaml", "", &map("a", "k: v"))]);
     insta::assert_snapshot!([&root, &both].map(|after| words(&compared(&base, after))).join("\n---\n"));
 }
+
+/// Clusters that nothing in Git bootstraps, each with a path of its own for what a base brings.
+fn shared(clusters: &[(&str, &str)]) -> Files {
+    let mut found = Files::from([
+        ("clusters/base/apps.yaml".to_owned(), flux("apps", "apps/a", "")),
+        ("clusters/base/kustomization.yaml".to_owned(), "resources: [apps.yaml]\n".to_owned()),
+    ]);
+    for (name, path) in clusters {
+        let patch = format!("- {{ op: replace, path: /spec/path, value: ./apps/{path} }}");
+        let list = format!(
+            "resources: [../base]\npatches:\n- target: {{ kind: Kustomization, name: apps }}\n  patch: |\n    {patch}\n"
+        );
+        found.insert(format!("clusters/{name}/kustomization.yaml"), list);
+        found.insert(format!("apps/{path}/map.yaml"), map(path, ""));
+    }
+    found
+}
+
+#[test]
+fn a_cluster_that_comes_or_goes_beside_those_of_the_same_base_is_told() {
+    let two = shared(&[("one", "a"), ("two", "b")]);
+    let three = shared(&[("one", "a"), ("two", "b"), ("three", "c")]);
+    insta::assert_snapshot!([words(&compared(&two, &three)), words(&compared(&three, &two))].join("\n---\n"));
+}
+
+/// What they share tells none of them from another.
+#[test]
+fn clusters_of_one_base_with_other_names_are_not_each_other() {
+    let (base, other) = (shared(&[("a", "a"), ("b", "b")]), shared(&[("x", "a"), ("y", "b")]));
+    let one = shared(&[("c", "a")]);
+    insta::assert_snapshot!([&other, &one].map(|after| words(&compared(&base, after))).join("\n---\n"));
+}
