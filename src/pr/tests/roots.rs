@@ -376,3 +376,35 @@ fn clusters_of_one_base_with_other_names_are_not_each_other() {
     let one = shared(&[("c", "a")]);
     insta::assert_snapshot!([&other, &one].map(|after| words(&compared(&base, after))).join("\n---\n"));
 }
+
+/// It has applied nothing, so that nothing of it stays.
+#[test]
+fn a_new_flux_kustomization_with_a_wrong_path_is_told_once() {
+    let base = files();
+    let new = with(&base, &[("clusters/one/new.yaml", "", &flux("new", "nowhere", ""))]);
+    let report = compared(&base, &new);
+    let told: Vec<_> = report.findings.iter().map(|one| (one.code, one.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [(
+            Some("GW034"),
+            "new has the path nowhere, which is not in this repository. It fails and applies nothing"
+        )]
+    );
+}
+
+#[test]
+fn a_cluster_that_is_removed_on_purpose_is_told_once() {
+    let more = [flux("more", "more", ""), flux("most", "most", "")].concat();
+    let base = with(
+        &with_cluster(&files(), "two"),
+        &[
+            ("clusters/two/more.yaml", "", &more),
+            ("more/a.yaml", "", &map("a", "")),
+            ("most/a.yaml", "", &map("b", "")),
+        ],
+    );
+    let mut gone = base.clone();
+    gone.retain(|path, _| !["clusters/two/", "more/", "most/"].iter().any(|own| path.starts_with(own)));
+    insta::assert_snapshot!(words(&compared(&base, &gone)));
+}
