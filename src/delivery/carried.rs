@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::delivery::about::owned;
 use crate::delivery::view::{CHANGING, HARMLESS};
 use crate::delivery::{Artifact, EntryPoint, Model, Reached};
 use crate::path::RepoPath;
@@ -15,6 +16,8 @@ use crate::repo::{FluxKustomization, Graph, Kustomization, Reference, Snapshot, 
 pub(super) struct Carried {
     /// The cluster.
     pub cluster: String,
+    /// The key of the Flux Kustomization that applies it; where none in Git does, the folder stands for that.
+    pub by: [String; 3],
     /// The build.
     pub request: Request,
     /// The namespace that what applies it gives its objects.
@@ -59,6 +62,7 @@ pub(super) fn carried(model: &Model, snapshot: &Snapshot) -> Vec<Carried> {
     });
     found.extend(by_hand.map(|(cluster, folder)| Carried {
         cluster: cluster.clone(),
+        by: by_hand_of(folder),
         request: Request::delivered(folder.clone()),
         namespace: None,
         lists: model.graph.get(folder).map(|list| list.file.clone()).into_iter().collect(),
@@ -69,8 +73,13 @@ pub(super) fn carried(model: &Model, snapshot: &Snapshot) -> Vec<Carried> {
     found
 }
 
+fn by_hand_of(folder: &RepoPath) -> [String; 3] {
+    ["", "", folder.as_str()].map(str::to_owned)
+}
+
 /// What applies an entry point to a cluster.
 struct Way<'m> {
+    by: [String; 3],
     spec: &'m Value,
     artifact: Option<&'m Artifact>,
     is_suspended: bool,
@@ -81,7 +90,8 @@ impl<'m> Way<'m> {
     /// Returns it where a Flux Kustomization builds the entry point, or builds one of which that is a part.
     fn of(model: &'m Model, snapshot: &Snapshot, flux: &'m FluxKustomization, spec: &'m Value) -> Way<'m> {
         let artifact = model.partial_artifact(flux);
-        let fails = model.reached(flux).is_some_and(Reached::fails);
+        let reached = model.reached(flux);
+        let fails = reached.is_some_and(Reached::fails);
         // Where the lists alone tell which Flux Kustomizations it brings, the rest was not built.
         let graph = model.delivered.graph(artifact).unwrap_or(&model.graph);
         let lacks = || {
@@ -89,7 +99,13 @@ impl<'m> Way<'m> {
                 .as_ref()
                 .is_some_and(|path| lacks(graph, &model.delivered.files(snapshot, artifact), path))
         };
-        Way { spec, artifact, is_suspended: model.kept_out_by(flux).is_some(), is_failing: fails || lacks() }
+        Way {
+            by: owned(reached.map_or((&flux.remote, &flux.namespace, &flux.name), Reached::key)),
+            spec,
+            artifact,
+            is_suspended: model.kept_out_by(flux).is_some(),
+            is_failing: fails || lacks(),
+        }
     }
 }
 
@@ -128,11 +144,12 @@ fn of_entry(
         ways.extend(above.filter(|way| way.is_failing || is_there(way)));
         let is_fetched = || files.iter().any(|file| model.delivered.is_fetched_by(cluster, file));
         if !is_said && is_fetched() {
-            ways.push(Way { spec: &Value::Null, artifact: None, is_suspended: false, is_failing: false });
+            let by = by_hand_of(&entry.path);
+            ways.push(Way { by, spec: &Value::Null, artifact: None, is_suspended: false, is_failing: false });
         }
     }
     let mut found = Vec::new();
-    for Way { spec, artifact, is_suspended, is_failing } in ways {
+    for Way { by, spec, artifact, is_suspended, is_failing } in ways {
         let namespace = spec["targetNamespace"].as_str().filter(|namespace| !namespace.is_empty());
         let is_set = |field: &&str| spec[*field].as_array().is_none_or(|list| !list.is_empty());
         let mut changing = CHANGING.iter().filter(|field| !spec[**field].is_null());
@@ -146,6 +163,7 @@ fn of_entry(
         };
         found.extend(parts.into_iter().map(|(request, namespace, lists)| Carried {
             cluster: cluster.to_owned(),
+            by: by.clone(),
             request,
             namespace,
             lists,

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::delivery::about::owned;
 use crate::delivery::brought::{Brought, brought};
 use crate::delivery::gate::WrittenJob;
-use crate::delivery::{Cluster, Hold, Input, KEPT_OUT, Model, Reached, SourceId, UNBUILT};
+use crate::delivery::withheld::DEEPEST;
+use crate::delivery::{Cluster, Clusters, Hold, Input, KEPT_OUT, Model, Reached, SourceId, UNBUILT};
 use crate::error::Error;
 use crate::mechanism::{self, Action, GateTarget, HeldId, Parameter, read};
 use crate::path::RepoPath;
@@ -163,8 +165,11 @@ pub struct Closings {
     jobs: BTreeMap<String, Vec<BuiltJob>>,
     /// By cluster and name, the files that bring them: their own, and the lists from what is applied down to these.
     files: BTreeMap<(String, String), BTreeSet<RepoPath>>,
-    /// The clusters of which some are not known, as a build fails and its files can't be read.
-    unread: BTreeSet<String>,
+    /// By cluster and name, the keys of the Flux Kustomizations that apply them.
+    appliers: BTreeMap<(String, String), BTreeSet<[String; 3]>>,
+    /// By cluster, the keys of the Flux Kustomizations of which some are not known: the build fails and its files can't be
+    /// read.
+    unread: BTreeMap<String, BTreeSet<[String; 3]>>,
 }
 
 impl Closings {
@@ -178,13 +183,16 @@ impl Closings {
             one.fails() && one.path.as_ref().is_some_and(is_none)
         };
         // A folder that is gone says nothing of the CronJobs that the cluster has of it.
-        let gone = model.delivered.all.iter().filter(|own| own.kustomizations.iter().any(is_gone));
-        let unread = gone.map(|own| own.name.clone()).collect();
-        let mut found = Closings { unread, ..Closings::default() };
+        let mut found = Closings::default();
+        for own in &model.delivered.all {
+            for one in own.kustomizations.iter().filter(|one| is_gone(one)) {
+                found.unread.entry(own.name.clone()).or_default().insert(owned(one.key()));
+            }
+        }
         for Brought { carried: one, objects, is_unbuilt } in brought(snapshot, model, renderer) {
             let is_unread = is_unbuilt && objects.is_none();
             if is_unread {
-                found.unread.insert(one.cluster.clone());
+                found.unread.entry(one.cluster.clone()).or_default().insert(one.by.clone());
             }
             let mut jobs: Vec<(BuiltJob, Option<RepoPath>)> = match objects {
                 Some(objects) => {
@@ -207,7 +215,9 @@ impl Closings {
                 job.is_unbuilt = is_unbuilt && !one.is_suspended;
                 job.hold_readers(model, &one.cluster);
                 job.note_resumed(model, &one.cluster);
-                let files = found.files.entry((one.cluster.clone(), job.name.clone())).or_default();
+                let id = (one.cluster.clone(), job.name.clone());
+                found.appliers.entry(id.clone()).or_default().insert(one.by.clone());
+                let files = found.files.entry(id).or_default();
                 files.extend(one.lists.iter().cloned().chain(file));
                 if !known[..before].contains(&job) {
                     known.push(job);
@@ -218,16 +228,30 @@ impl Closings {
     }
 
     /// Takes over from what an earlier commit holds what clusters have of builds that fail here and can't be read.
-    pub fn keep_unread(&mut self, older: &Closings) {
-        for cluster in &self.unread {
+    fn keep_unread(&mut self, clusters: &Clusters, older: &Model) {
+        for (cluster, unread) in &self.unread {
+            let (now, was) = (clusters.named(cluster), older.delivered.named(cluster));
+            // What a former one applied goes on by itself where it is known here.
+            let is_known = |[remote, namespace, name]: &[String; 3]| {
+                now.is_some_and(|own| own.reached(remote, (namespace, name)).is_some())
+            };
+            let is_below = |[remote, namespace, name]: &[String; 3]| {
+                let first = was.and_then(|own| own.reached(remote, (namespace, name)));
+                let above = |one: &&Reached| was?.parent(one);
+                let mut way = std::iter::successors(first, above).take(DEEPEST).skip(1);
+                way.any(|one| unread.contains(&owned(one.key())))
+            };
+            let is_left = |by: &[String; 3]| unread.contains(by) || (!is_known(by) && is_below(by));
             let own = self.jobs.entry(cluster.clone()).or_default();
-            for job in older.of(cluster) {
-                if own.iter().any(|known| known.name == job.name) {
+            for job in older.closings.of(cluster) {
+                let id = (cluster.clone(), job.name.clone());
+                let mut by = older.closings.appliers.get(&id).into_iter().flatten();
+                if own.iter().any(|known| known.name == job.name) || !by.any(is_left) {
                     continue;
                 }
                 own.push(BuiltJob { is_kept_out: true, is_unbuilt: true, ..job.clone() });
-                let files = self.files.entry((cluster.clone(), job.name.clone())).or_default();
-                files.extend(older.files(cluster, &job.name).cloned());
+                self.appliers.entry(id.clone()).or_default().extend(older.closings.appliers[&id].clone());
+                self.files.entry(id).or_default().extend(older.closings.files(cluster, &job.name).cloned());
             }
         }
     }
@@ -288,6 +312,13 @@ impl Closings {
     /// Returns the job that closes a Flux Kustomization of a cluster, or would if it ran.
     pub fn any(&self, cluster: &str, target: &GateTarget) -> Option<&BuiltJob> {
         self.running(cluster, target).or_else(|| self.of(cluster).iter().find(|job| job.closes(target)))
+    }
+}
+
+impl Model {
+    /// Keeps the CronJobs that open and close which clusters have of builds that fail here, as an earlier state says them.
+    pub fn keep_unread(&mut self, older: &Model) {
+        self.closings.keep_unread(&self.delivered, older);
     }
 }
 

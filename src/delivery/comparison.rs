@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::delivery::about::owned;
 use crate::delivery::alike::told_apart;
 use crate::delivery::artifacts::Artifacts;
-use crate::delivery::counterpart::counterparts;
+use crate::delivery::counterpart::{alone, counterparts};
 use crate::delivery::difference::{Changes, changes};
 use crate::delivery::withheld::withhold;
 use crate::delivery::{Applier, Artifact, Cause, Model, Reached, appliers};
@@ -270,15 +270,34 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     let is_new =
         |name: &str| before.model.delivered.named(name).is_none() && !names.values().any(|now| *now == name);
     let is_gone = |name: &str| after.model.delivered.named(name).is_none() && !names.contains_key(name);
-    olds.retain(|_, all| {
-        all.retain(|old| !(is_gone(old.cluster) && is_belief(old, before, after)));
+    // Only another folder was guessed of what one cluster of each tree has from the same lines.
+    let is_guessed =
+        |model: &Model, name: &str| model.delivered.named(name).is_some_and(|own| !own.is_said());
+    let mut same: BTreeMap<(&str, [String; 3]), (String, [String; 3])> = BTreeMap::new();
+    let now = alone(after.model);
+    for (id, old) in alone(before.model) {
+        let Some(new) = now.get(&id).filter(|new| new.path == old.path) else { continue };
+        let (from, to) = (old.read_in.as_str(), new.read_in.as_str());
+        let is_it =
+            is_gone(from) && is_new(to) && is_guessed(before.model, from) && is_guessed(after.model, to);
+        if let (true, Some(old), Some(new)) = (is_it, before.model.reached(old), after.model.reached(new)) {
+            same.insert((to, owned(new.key())), (from.to_owned(), owned(old.key())));
+        }
+    }
+    olds.retain(|(cluster, _), all| {
+        let is_it = same.values().any(|(own, _)| own == cluster);
+        all.retain(|old| !is_it || old.kustomization.is_some());
         !all.is_empty()
     });
     let mut pairs = Vec::new();
-    let news = appliers(after.model).into_iter();
-    for applier in news.filter(|new| !(is_new(new.cluster) && is_belief(new, after, before))) {
-        let old =
-            olds.get_mut(&(applier.cluster.to_owned(), owned(applier.key()))).and_then(VecDeque::pop_front);
+    for applier in appliers(after.model) {
+        let key = owned(applier.key());
+        if applier.kustomization.is_none() && same.keys().any(|(own, _)| *own == applier.cluster) {
+            continue;
+        }
+        let guessed = same.get(&(applier.cluster, key.clone())).cloned();
+        let mut asked = [Some((applier.cluster.to_owned(), key)), guessed].into_iter().flatten();
+        let old = asked.find_map(|key| olds.get_mut(&key).and_then(VecDeque::pop_front));
         pairs.push(pair(applier.cluster.to_owned(), old, Some(applier)));
     }
     for ((cluster, _), olds) in olds {
@@ -286,22 +305,6 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     }
     pairs.sort_by(|a, b| a.cluster.cmp(&b.cluster));
     pairs
-}
-
-/// Tells whether a build is of a cluster that only one tree proposes, though what is in it stands in the other one too: nothing
-/// but the guess changes.
-fn is_belief(applier: &Applier<'_>, own: World<'_>, other: World<'_>) -> bool {
-    let cluster = own.model.delivered.named(applier.cluster);
-    let Some(cluster) = cluster.filter(|cluster| !cluster.is_said()) else { return false };
-    let stands = |one: &Reached| {
-        let mut all = other.model.all_flux().iter().chain(&other.model.unlisted);
-        let written = own.model.standing(one);
-        written.is_some_and(|own| all.any(|other| (&other.file, &other.name) == (&own.file, &own.name)))
-    };
-    match applier.kustomization {
-        Some(one) => stands(one),
-        None => cluster.kustomizations.iter().any(stands),
-    }
 }
 
 /// Builds one side; of what is unsaid, only the Flux Kustomizations count.

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{Cluster, Model, Root};
 use crate::path::RepoPath;
+use crate::repo::FluxKustomization;
 
 /// Returns the names of clusters after, by those before: of clusters with another name, that with the same roots.
 ///
 /// A root is the same where it is the same folder, or where the object that applies it is the same: with another path that
 /// one builds another folder of the same cluster. Each is the same as one other at most; where several could be, none is. What
-/// both trees only propose is the same where the same Flux Kustomizations are in it.
+/// both trees only propose is the same as that with which it shares most Flux Kustomizations of no other cluster.
 pub fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'m str> {
     let is_gone = |old: &&Cluster| after.delivered.named(&old.name).is_none();
     let mut olds: Vec<&Cluster> = before.delivered.all.iter().filter(is_gone).collect();
@@ -32,19 +33,33 @@ pub fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str
     // Of what is only proposed the folder may be another guess about one cluster.
     olds.retain(|old| !found.contains_key(old.name.as_str()) && !old.is_said());
     news.retain(|new| !new.is_said() && !found.values().any(|name| *name == new.name));
-    for old in olds {
-        let own = written(before, old);
-        let shared = |new: &&&Cluster| written(after, new).intersection(&own).count();
-        let fitting = news.iter().filter(|new| shared(new) > 0);
-        found.extend(fitting.max_by_key(shared).map(|new| (old.name.as_str(), new.name.as_str())));
+    let (was, is) = (alone(before), alone(after));
+    let mut shared: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (id, old) in was {
+        let Some(new) = is.get(&id) else { continue };
+        let is_asked =
+            olds.iter().any(|one| one.name == old.read_in) && news.iter().any(|one| one.name == new.read_in);
+        if is_asked {
+            *shared.entry((&old.read_in, &new.read_in)).or_default() += 1;
+        }
+    }
+    for ((old, new), count) in &shared {
+        let mut others = shared.iter().filter(|((a, b), _)| (a == old) != (b == new));
+        if others.all(|(_, other)| other < count) {
+            found.insert(*old, *new);
+        }
     }
     found
 }
 
-/// Returns the Flux Kustomizations of a cluster that stand in files: the file, the namespace and the name.
-fn written<'m>(model: &'m Model, cluster: &Cluster) -> BTreeSet<(&'m RepoPath, &'m str, &'m str)> {
-    let own = model.all_flux().iter().filter(|one| one.read_in == cluster.name);
-    own.map(|one| (&one.file, one.namespace.as_str(), one.name.as_str())).collect()
+/// Returns the Flux Kustomizations that one cluster alone has from their lines, by the file, the namespace and the name: what
+/// several take from a base tells none of them from another.
+pub(super) fn alone(model: &Model) -> BTreeMap<(&RepoPath, &str, &str), &FluxKustomization> {
+    let mut found: BTreeMap<_, Vec<&FluxKustomization>> = BTreeMap::new();
+    for one in model.all_flux().iter().filter(|one| model.delivered.named(&one.read_in).is_some()) {
+        found.entry((&one.file, one.namespace.as_str(), one.name.as_str())).or_default().push(one);
+    }
+    found.into_iter().filter_map(|(id, all)| (all.len() == 1).then(|| Some((id, *all.first()?)))?).collect()
 }
 
 fn folders(cluster: &Cluster) -> BTreeSet<&RepoPath> {

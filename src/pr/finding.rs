@@ -134,28 +134,43 @@ pub fn findings(
 ) -> Vec<Finding> {
     let Told { changes, withheld } = told;
     let run = |one| format!("run `{}` at the top and mend the error", build_command(clock.after.world, one));
-    let broken = withheld.iter().filter(|one| one.is_head && one.is_new).map(|one| {
+    // Of a spec that can't be read only that is told.
+    let mut checked: Vec<Finding> = standards
+        .into_iter()
+        .flat_map(|own| check::check(clock, comparison, landings, changes, own, renderer))
+        .collect();
+    let mut replaced = BTreeSet::new();
+    let mut found: Vec<Finding> = Vec::new();
+    for one in withheld.iter().filter(|one| one.is_head && one.is_new) {
+        if gone::goes_with_its_root(clock, one) {
+            continue;
+        }
         let build = || {
             let reason = first_line(&one.reason);
             let message = format!("{} does not build, so nothing of it lands: {reason}", one.by.path);
             (message, without_aliases(&one.reason).map_or_else(|| run(one), str::to_owned))
         };
-        let (message, help) = gone::gone(clock, one).unwrap_or_else(build);
-        Finding { cluster: one.cluster.clone(), message, from: Some(clock.now), help, ..Finding::default() }
-    });
-    let mut found: Vec<Finding> = broken.collect();
+        let gone = gone::gone(clock, one);
+        let of_check = checked.iter().position(|told| gone::is_told(told, one));
+        if of_check.is_some() && gone.is_none() {
+            continue;
+        }
+        replaced.extend(of_check);
+        let place = of_check.and_then(|at| checked.get(at));
+        let (file, line) = place.map_or((None, None), |told| (told.file.clone(), told.line));
+        let (cluster, from) = (one.cluster.clone(), Some(clock.now));
+        let (message, help) = gone.unwrap_or_else(build);
+        found.push(Finding { cluster, message, from, help, file, line, ..Finding::default() });
+    }
+    let mut position = 0..;
+    checked.retain(|_| position.next().is_none_or(|at| !replaced.contains(&at)));
     found.extend(changes.iter().filter_map(destructive::destructive));
     found.extend(changes.iter().filter_map(immutable::immutable));
     found.extend(changes.iter().filter_map(|line| at_once::at_once(clock, line)));
     found.extend(window::windows(clock));
     found.extend(wait::waits(clock));
     found.extend(revision::revisions(clock));
-    // Of a spec that can't be read only that is told.
-    found.extend(
-        standards
-            .into_iter()
-            .flat_map(|own| check::check(clock, comparison, landings, changes, own, renderer)),
-    );
+    found.extend(checked);
     without_consequences(&mut found, withheld);
     found.sort();
     found.dedup();

@@ -1,35 +1,43 @@
 //! Folders that are missing while their Flux Kustomizations stay in the cluster.
 
-use crate::delivery::Reached;
+use crate::delivery::{Cluster, Reached};
 use crate::diagnostic::one_line;
+use crate::path::RepoPath;
 use crate::pr::clock::Clock;
+use crate::pr::finding::Finding;
+use crate::pr::tree::Tree;
 use crate::pr::withheld::Withheld;
 use crate::text::count;
 
+const MISSING_PATH: &str = "GW034";
+
 /// Says what fails where the folder of a Flux Kustomization is none, what that causes, and what to do; `None` for what fails
-/// otherwise, or nobody in Git applies (kustomize-controller, `reconcile`).
+/// otherwise, what applied nothing before, or what nobody in Git applies (kustomize-controller, `reconcile`).
 pub(super) fn gone(clock: &Clock<'_>, one: &Withheld) -> Option<(String, String)> {
-    let (namespace, name) = one.by.kustomization.as_ref()?;
     let path = &one.by.path;
-    let cluster = clock.after.cluster(&one.cluster)?;
-    let world = clock.after.world;
-    if world.model.graph.has(path) || world.snapshot.is_dir(path) {
-        return None;
-    }
-    let own = cluster
-        .kustomizations
-        .iter()
-        .find(|own| (own.namespace(), own.name()) == (namespace, name) && own.path.as_ref() == Some(path))?;
+    let (cluster, own) = failing(clock, one)?;
+    let was = clock.after.former_cluster(&one.cluster)?;
+    was.reached(&own.remote, (own.namespace(), own.name())).filter(|old| !old.fails())?;
+    let name = own.name();
     let is_child = |other: &&Reached| cluster.parent(other).is_some_and(|by| by.key() == own.key());
     let children = cluster.kustomizations.iter().filter(is_child).filter(|other| other.key() != own.key());
-    let others = match children.count() {
-        0 => String::new(),
-        1 => ". The Flux Kustomization that it applied goes on".to_owned(),
-        more => format!(". The {} that it applied go on", count(more, "Flux Kustomization")),
+    let (fail, go_on): (Vec<&Reached>, Vec<&Reached>) = children.partition(|other| other.fails());
+    let told = |all: &[&Reached], goes: &str, go: &str| match all {
+        [] => String::new(),
+        [_] => format!(". The Flux Kustomization that it applied {goes}"),
+        [..] => format!(". The {} that it applied {go}", count(all.len(), "Flux Kustomization")),
     };
-    let was = clock.before.world;
-    let had = was.model.graph.has(path) || was.snapshot.is_dir(path);
-    let help = match (had, cluster.brings_itself(own)) {
+    let others = match (&go_on[..], &fail[..]) {
+        ([], _) => told(&fail, "fails too", "fail too"),
+        (_, []) => told(&go_on, "goes on", "go on"),
+        (_, more) => format!(
+            "{}, and {} fail{} too",
+            told(&go_on, "goes on", "go on"),
+            more.len(),
+            if more.len() == 1 { "s" } else { "" }
+        ),
+    };
+    let help = match (has(&clock.before, path), cluster.brings_itself(own)) {
         (true, true) => format!(
             "bring {path} back until {name} reads another folder\nor do nothing, where the cluster is gone too"
         ),
@@ -42,4 +50,37 @@ pub(super) fn gone(clock: &Clock<'_>, one: &Withheld) -> Option<(String, String)
         "there is no folder {path}, so {name} fails. It applies and deletes nothing, and its objects stay{others}"
     );
     Some((message, one_line(&help)))
+}
+
+/// Tells whether the folder of the root above it goes too, with which the cluster may go: that is told once.
+pub(super) fn goes_with_its_root(clock: &Clock<'_>, one: &Withheld) -> bool {
+    let goes = |path: &RepoPath| has(&clock.before, path) && !has(&clock.after, path);
+    let Some((cluster, own)) = failing(clock, one).filter(|_| goes(&one.by.path)) else { return false };
+    let mut above = std::iter::successors(cluster.parent(own), |by| cluster.parent(by))
+        .take(cluster.kustomizations.len());
+    let is_root = |by: &Reached| {
+        by.key() != own.key() && cluster.brings_itself(by) && by.path.as_ref().is_some_and(goes)
+    };
+    above.any(is_root)
+}
+
+/// Tells whether `check` says of a Flux Kustomization that its folder is none.
+pub(super) fn is_told(finding: &Finding, one: &Withheld) -> bool {
+    let start = format!("{} has the path {}, which is not ", one.by.name(), one.by.path);
+    finding.code == Some(MISSING_PATH) && finding.message.starts_with(&start)
+}
+
+/// Returns a Flux Kustomization of which the folder is none, with its cluster.
+fn failing<'c>(clock: &Clock<'c>, one: &Withheld) -> Option<(&'c Cluster, &'c Reached)> {
+    let (namespace, name) = one.by.kustomization.as_ref()?;
+    let path = &one.by.path;
+    let cluster = clock.after.cluster(&one.cluster).filter(|_| !has(&clock.after, path))?;
+    let is_it = |own: &&Reached| {
+        (own.namespace(), own.name()) == (namespace, name) && own.path.as_ref() == Some(path)
+    };
+    Some((cluster, cluster.kustomizations.iter().find(is_it)?))
+}
+
+fn has(tree: &Tree<'_>, path: &RepoPath) -> bool {
+    tree.world.model.graph.has(path) || tree.world.snapshot.is_dir(path)
 }

@@ -146,3 +146,14 @@ fn what_follows_from_another_finding_is_not_told() {
     let broken = compared(&base, &with(&with(&base, &nested), &[broken]));
     assert!(!codes(&broken).contains(&"GW021"), "{:?}", codes(&broken));
 }
+
+/// What fails for another reason keeps no CronJob that goes from elsewhere.
+#[test]
+fn a_gate_that_goes_beside_a_folder_that_is_missing() {
+    let base =
+        with(&files(), &[(SPEC_FILE, "", SPEC), ("clusters/one/lost.yaml", "", &flux("lost", "lost", ""))]);
+    let mut gone = with(&base, &[("apps/apps-rw/deployment.yaml", "1.29.0", "1.30.0")]);
+    gone.retain(|path, _| !path.starts_with("clusters/one/gate/"));
+    let told = outside(&base, &gone);
+    assert!(told.len() == 1 && told[0].contains("waits for type `rw` no more"), "{told:?}");
+}

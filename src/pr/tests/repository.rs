@@ -210,7 +210,7 @@ pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&
         |snapshot: &Snapshot, known: &Known| Model::read(snapshot, &RepoPath::top(), known, &renderer);
     let old_model = model(&before, &known(&old).before(&after));
     let mut new_model = model(&after, &known(&new).after(World { snapshot: &before, model: &old_model }));
-    new_model.closings.keep_unread(&old_model.closings);
+    new_model.keep_unread(&old_model);
     let now = now.parse().unwrap();
     let tree = |world, spec| Tree::new(world, spec).by_its_gates(now);
     let old = tree(World { snapshot: &before, model: &old_model }, old.as_ref());

@@ -344,3 +344,67 @@ fn what_only_a_guess_makes_another_cluster_is_not_told() {
     let both = with(&root, &[("apps/a/map.yaml", "", &map("a", "k: v"))]);
     insta::assert_snapshot!([&root, &both].map(|after| words(&compared(&base, after))).join("\n---\n"));
 }
+
+/// Clusters that nothing in Git bootstraps, each with a path of its own for what a base brings.
+fn shared(clusters: &[(&str, &str)]) -> Files {
+    let mut found = Files::from([
+        ("clusters/base/apps.yaml".to_owned(), flux("apps", "apps/a", "")),
+        ("clusters/base/kustomization.yaml".to_owned(), "resources: [apps.yaml]\n".to_owned()),
+    ]);
+    for (name, path) in clusters {
+        let patch = format!("- {{ op: replace, path: /spec/path, value: ./apps/{path} }}");
+        let list = format!(
+            "resources: [../base]\npatches:\n- target: {{ kind: Kustomization, name: apps }}\n  patch: |\n    {patch}\n"
+        );
+        found.insert(format!("clusters/{name}/kustomization.yaml"), list);
+        found.insert(format!("apps/{path}/map.yaml"), map(path, ""));
+    }
+    found
+}
+
+#[test]
+fn a_cluster_that_comes_or_goes_beside_those_of_the_same_base_is_told() {
+    let two = shared(&[("one", "a"), ("two", "b")]);
+    let three = shared(&[("one", "a"), ("two", "b"), ("three", "c")]);
+    insta::assert_snapshot!([words(&compared(&two, &three)), words(&compared(&three, &two))].join("\n---\n"));
+}
+
+/// What they share tells none of them from another.
+#[test]
+fn clusters_of_one_base_with_other_names_are_not_each_other() {
+    let (base, other) = (shared(&[("a", "a"), ("b", "b")]), shared(&[("x", "a"), ("y", "b")]));
+    let one = shared(&[("c", "a")]);
+    insta::assert_snapshot!([&other, &one].map(|after| words(&compared(&base, after))).join("\n---\n"));
+}
+
+/// It has applied nothing, so that nothing of it stays.
+#[test]
+fn a_new_flux_kustomization_with_a_wrong_path_is_told_once() {
+    let base = files();
+    let new = with(&base, &[("clusters/one/new.yaml", "", &flux("new", "nowhere", ""))]);
+    let report = compared(&base, &new);
+    let told: Vec<_> = report.findings.iter().map(|one| (one.code, one.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [(
+            Some("GW034"),
+            "new has the path nowhere, which is not in this repository. It fails and applies nothing"
+        )]
+    );
+}
+
+#[test]
+fn a_cluster_that_is_removed_on_purpose_is_told_once() {
+    let more = [flux("more", "more", ""), flux("most", "most", "")].concat();
+    let base = with(
+        &with_cluster(&files(), "two"),
+        &[
+            ("clusters/two/more.yaml", "", &more),
+            ("more/a.yaml", "", &map("a", "")),
+            ("most/a.yaml", "", &map("b", "")),
+        ],
+    );
+    let mut gone = base.clone();
+    gone.retain(|path, _| !["clusters/two/", "more/", "most/"].iter().any(|own| path.starts_with(own)));
+    insta::assert_snapshot!(words(&compared(&base, &gone)));
+}
