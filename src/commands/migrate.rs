@@ -155,7 +155,18 @@ fn all_handed_over(input: &Input<'_>, arguments: &Migrate, plan: &Plan) -> Strin
             some(&others, MOST)
         ),
     };
-    format!("Every split entry point{of} is handed over.{others}")
+    let own =
+        input.model.delivered.all.iter().filter(|own| clusters.is_empty() || clusters.contains(&own.name));
+    let unclear = own.flat_map(|own| own.kustomizations.iter().filter(|one| own.may_build_here(one)));
+    let unclear: Vec<String> = unclear.map(|one| one.name().to_owned()).collect();
+    let unclear = match unclear.is_empty() {
+        true => String::new(),
+        false => format!(
+            " {} may read this repository: `gitops-windows check` says what to do.",
+            some(&unclear, MOST)
+        ),
+    };
+    format!("Every split entry point{of} is handed over.{others}{unclear}")
 }
 
 /// Asks each cluster whose next step depends on it.

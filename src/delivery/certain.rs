@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::delivery::clusters::{Cluster, Known, Reached, is_beside};
-use crate::delivery::naming::is_root_of;
+use crate::delivery::naming::{by_root, is_root_of};
 use crate::delivery::propose::is_kept;
 use crate::delivery::reading::Reader;
 use crate::delivery::root::{Reason, Root, applying_themselves};
@@ -65,11 +65,13 @@ impl Reader<'_> {
             own = own.into_iter().zip(brought).filter(|(_, brought)| !brought).map(|(one, _)| one).collect();
         }
         roots.extend(own.into_iter().map(|(_, root)| root));
-        self.outlast(&mut roots, known);
+        let moved = self.outlast(&mut roots, known);
         // What Git says of a root is more.
         let mut named: Vec<&RepoPath> = known.roots.values().flatten().collect();
         named.retain(|folder| {
-            !roots.iter().any(|root| root.folder == **folder) && !self.only_holds(folder, &roots, known)
+            !roots.iter().any(|root| root.folder == **folder)
+                && !moved.contains(folder)
+                && !self.only_holds(folder, &roots, known)
         });
         roots.extend(named.into_iter().map(|folder| Root::folder(folder, Reason::Spec)));
         self.clusters(roots, known)
@@ -77,14 +79,14 @@ impl Reader<'_> {
 
     /// Joins the roots of an older state that clusters go on having although Git does not say so any more: what applies one
     /// knows nothing of a folder that goes. Drops those that delete themselves.
-    fn outlast(&mut self, roots: &mut Vec<Root>, known: &Known) {
+    ///
+    /// Returns the folders that no cluster builds yet, although Git says so: each learns of it only from its former one.
+    fn outlast(&mut self, roots: &mut Vec<Root>, known: &Known) -> Vec<RepoPath> {
+        let moved = self.moved(roots, known);
+        roots.retain(|root| !moved.contains(&root.folder));
         for one in self.former.roots() {
             let former = &one.root;
-            let is_same = |root: &Root| {
-                root.folder == former.folder
-                    || root.identity().is_some_and(|own| former.identity() == Some(own))
-            };
-            match roots.iter().position(is_same) {
+            match roots.iter().position(|root| is_same(root, former)) {
                 Some(position) => {
                     if one.prunes_itself() && self.is_unlisted(&roots[position], known) {
                         self.taken_down.insert(roots.remove(position).folder);
@@ -92,23 +94,56 @@ impl Reader<'_> {
                 }
                 None if !self.stands(&former.folder) => roots.push(former.clone()),
                 None if former.reason == Reason::FluxInstance => roots.extend(self.without_folder(former)),
-                None => match self.in_its_file(former) {
-                    Some(now) if now.path.as_ref().is_some_and(|path| self.stands(path)) => {}
-                    None if one.prunes_itself() && !self.is_taken_in(former) => {
+                None => match self.in_its_file(former).map(|now| now.path.clone()) {
+                    Some(Some(path)) if self.stands(&path) => {}
+                    None if one.prunes_itself()
+                        && !self.is_taken_in(former)
+                        && self.builds_without(former, known) =>
+                    {
                         self.taken_down.insert(former.folder.clone());
                     }
                     _ => roots.push(former.clone()),
                 },
             }
         }
+        moved
+    }
+
+    /// Returns the folders of roots that are former ones of which the file has moved, with the path, while the folder that the
+    /// cluster builds is gone.
+    fn moved(&self, roots: &[Root], known: &Known) -> Vec<RepoPath> {
+        let former = || self.former.roots().iter().map(|one| &one.root);
+        let is_new = |root: &Root| !former().any(|former| is_same(root, former));
+        let of = |root: &Root| by_root(&known.roots, &root.folder);
+        let is_one_cluster = |root: &Root, former: &Root| match (of(root), of(former)) {
+            (Some(own), Some(theirs)) => own == theirs,
+            _ => {
+                root.group == former.group
+                    || is_root_of(&root.folder, &former.folder)
+                    || is_root_of(&former.folder, &root.folder)
+            }
+        };
+        let is_gone = |old: &&Root| !roots.iter().any(|root| is_same(root, old)) && !self.stands(&old.folder);
+        let gone: Vec<&Root> = former().filter(is_gone).collect();
+        let is_it = |root: &Root, old: &Root| {
+            root.reason == Reason::AppliesItself && is_alike(root, old) && is_one_cluster(root, old)
+        };
+        let moved = |root: &Root| {
+            // Of several nobody knows which one it was.
+            let mut olds = gone.iter().filter(|old| is_it(root, old));
+            is_new(root) && olds.next().is_some() && olds.next().is_none()
+        };
+        roots.iter().filter(|root| moved(root)).map(|root| root.folder.clone()).collect()
     }
 
     /// Tells whether the folder of a root builds, and does not bring the root.
     fn is_unlisted(&mut self, root: &Root, known: &Known) -> bool {
         let Some((file, ..)) = root.identity() else { return false };
-        if self.top.graph.taken_in_by(file).contains(&root.folder) {
-            return false;
-        }
+        !self.top.graph.taken_in_by(file).contains(&root.folder) && self.builds_without(root, known)
+    }
+
+    /// Tells whether a root builds, and its build does not bring it: what fails prunes nothing.
+    fn builds_without(&mut self, root: &Root, known: &Known) -> bool {
         let clusters = self.clusters(vec![root.clone()], known);
         let mut own = clusters.iter().flat_map(|cluster| &cluster.kustomizations);
         let is_it = |one: &&Reached| {
@@ -222,10 +257,14 @@ impl Reader<'_> {
             |other: &&FluxKustomization| !is_kept(&other.file) && other.spec("kubeConfig").is_null();
         let others = self.flux.iter().filter(is_here).filter_map(|other| other.path.as_ref());
         let others: BTreeSet<&RepoPath> = others.filter(|path| !path.is_top()).collect();
-        own.retain(|(position, root)| {
+        own.retain(|one| {
+            let (position, root) = one;
+            if is_bootstrapped(one, self.flux) {
+                return true;
+            }
             let taking_in = self.top.graph.taken_in_by(&self.flux[*position].file);
             // So does whoever builds a list above its folder, as where each app's stands beside its files.
-            let brings = |path: &RepoPath| others.contains(path) || !path.is_within(&root.folder);
+            let brings = |path: &RepoPath| others.contains(path) || root.folder.is_within(path);
             taking_in.contains(&root.folder) || !taking_in.iter().any(brings)
         });
         let id = |root: &Root| root.source.as_ref().map(|(id, _)| id.clone());
@@ -240,6 +279,24 @@ impl Reader<'_> {
             folders.is_empty() || is_beside(&root.folder, &folders)
         });
     }
+}
+
+/// Tells whether two roots of two states are one: they apply one folder, or the same object in the same file does.
+fn is_same(root: &Root, former: &Root) -> bool {
+    root.folder == former.folder || root.identity().is_some_and(|own| former.identity() == Some(own))
+}
+
+/// Tells whether what applies two roots has the same namespace, name and source.
+fn is_alike(root: &Root, former: &Root) -> bool {
+    let name = |root: &Root| {
+        let metadata = &root.kustomization.as_ref()?["metadata"];
+        Some((metadata["namespace"].clone(), metadata["name"].clone()))
+    };
+    let is_source = match (&root.source, &former.source) {
+        (Some((own, _)), Some((theirs, _))) => own.is(theirs),
+        _ => false,
+    };
+    is_source && name(root).is_some() && name(root) == name(former)
 }
 
 /// Tells whether a root stands where `flux bootstrap` writes it in the folder of a cluster (flux2, `pkg/manifestgen/sync`).

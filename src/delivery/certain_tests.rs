@@ -425,3 +425,21 @@ fn a_root_below_one_of_the_spec_is_of_its_cluster() {
       flux-system/apps apps by nobody
     ");
 }
+
+#[test]
+fn a_list_beside_the_clusters_by_which_people_apply_a_root_drops_none() {
+    let (root, apps) = (flux("flux-system", "./clusters/a", ""), flux("apps", "./apps", ""));
+    let files = [
+        ("apps/s.yaml", SERVICE),
+        ("bootstrap/a/kustomization.yaml", "resources: [../../clusters/a/flux-system]\n"),
+        ("clusters/a/kustomization.yaml", "resources: [apps.yaml]\n"),
+        ("clusters/a/apps.yaml", apps.as_str()),
+        ("clusters/a/flux-system/kustomization.yaml", "resources: [gotk-sync.yaml]\n"),
+        ("clusters/a/flux-system/gotk-sync.yaml", root.as_str()),
+    ];
+    insta::assert_snapshot!(believed(&files), @r"
+    a: clusters/a applies itself
+      flux-system/flux-system clusters/a by nobody
+      flux-system/apps apps by flux-system/flux-system
+    ");
+}

@@ -297,6 +297,11 @@ impl Cluster {
         self.unclear.iter().any(|(other, _)| other == id)
     }
 
+    /// Tells whether nobody knows that a Flux Kustomization builds no folder of this repository.
+    pub fn may_build_here(&self, one: &Reached) -> bool {
+        one.path.is_none() && self.is_unclear(&one.source())
+    }
+
     /// Returns what a generator makes under a name; one that fails may make anything.
     pub(super) fn made(&self, id: &SourceId) -> Option<&Generated> {
         let named = self.generated.iter().find(|made| made.id.is(id));

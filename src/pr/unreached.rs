@@ -24,7 +24,8 @@ pub(super) fn unreached(
 ) -> Vec<RepoPath> {
     let is_hiding =
         |one: &Withheld| matches!(one.cause, Cause::Source | Cause::Revision | Cause::Path | Cause::NoFlux);
-    if withheld.iter().any(is_hiding) {
+    let may_be_read = |world: World<'_>| world.model.delivered.all.iter().any(|own| !own.unclear.is_empty());
+    if withheld.iter().any(is_hiding) || may_be_read(before) || may_be_read(after) {
         return Vec::new();
     }
     let is_told = |file: &RepoPath| {

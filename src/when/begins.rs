@@ -40,7 +40,8 @@ pub fn begins(
     now: Timestamp,
 ) -> Result<String, Vec<Diagnostic>> {
     let after = Holds::new(model, Some(spec)).all();
-    let mut told: Vec<String> = of_other_repositories(spec, model, &after).into_iter().collect();
+    let others = of_other_repositories(spec, model, &after);
+    let mut told: Vec<String> = of_unclear(spec, model).into_iter().chain(others).collect();
     told.push(today(spec, model, &after, before, ahead, now)?);
     told.extend(without_split(spec).filter(|_| after.is_empty() && ahead.divided > 0));
     let is_off = spec.clusters.keys().all(|cluster| !spec.gate_enabled(cluster));
@@ -78,6 +79,20 @@ fn without_split(spec: &Spec) -> Option<String> {
     })
 }
 
+/// Says how many Flux Kustomizations may read this repository, which only people know.
+fn of_unclear(spec: &Spec, model: &Model) -> Option<String> {
+    let own = spec.clusters.keys().filter_map(|name| model.delivered.named(name));
+    let count = own.map(|own| own.kustomizations.iter().filter(|one| own.may_build_here(one)).count());
+    let which = "`gitops-windows clusters` says which, `gitops-windows check` what to do.";
+    match count.sum::<usize>() {
+        0 => None,
+        1 => Some(format!("No gate suspends 1 Flux Kustomization that may read this repository. {which}")),
+        count => Some(format!(
+            "No gate suspends {count} Flux Kustomizations that may read this repository. {which}"
+        )),
+    }
+}
+
 /// Says how many Flux Kustomizations read other repositories: of what these hold no type is known, so no gate suspends them.
 fn of_other_repositories(spec: &Spec, model: &Model, held: &Held) -> Option<String> {
     let reads_another = |one: &&Reached| {
@@ -85,7 +100,11 @@ fn of_other_repositories(spec: &Spec, model: &Model, held: &Held) -> Option<Stri
         is_source && one.source().kind != "ExternalArtifact"
     };
     let of_cluster = |cluster: &String| {
-        let all = model.delivered.named(cluster).into_iter().flat_map(|own| &own.kustomizations);
+        let all = model
+            .delivered
+            .named(cluster)
+            .into_iter()
+            .flat_map(|own| own.kustomizations.iter().filter(|one| !own.may_build_here(one)));
         let id = |one: &Reached| {
             let namespace = spec.flux.namespace_of(one.namespace()).to_owned();
             (cluster.clone(), namespace, one.name().to_owned())
@@ -197,7 +216,7 @@ mod tests {
     use crate::mechanism::GateTarget;
     use crate::path::RepoPath;
     use crate::render::{Embedded, Limits};
-    use crate::repo::Snapshot;
+    use crate::repo::{File, Snapshot};
 
     const SPEC: &str = "\
 apiVersion: gitops-windows/v1
@@ -208,12 +227,39 @@ gate: { enabled: true, namespace: flux-system }
 ";
 
     fn said(ahead: &Ahead) -> String {
+        said_of(ahead, Snapshot::default())
+    }
+
+    fn said_of(ahead: &Ahead, snapshot: Snapshot) -> String {
         let spec =
             crate::spec::parse(&RepoPath::parse("windows.yaml").unwrap(), SPEC.as_bytes()).unwrap().spec;
         let renderer = Embedded::new(Limits::default());
-        let model = Model::read(&Snapshot::default(), &RepoPath::top(), &Known::of(&spec), &renderer);
+        let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
         let now = "2026-11-23T12:00:00Z".parse().unwrap();
         begins(&spec, &model, &Held::default(), ahead, now).unwrap()
+    }
+
+    #[test]
+    fn what_may_read_this_repository_is_not_told_to_read_another_one() {
+        let one = |name: &str, source: &str| {
+            format!(
+                "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {{ name: {name}, namespace: flux-system }}\nspec: {{ path: ./{name}, sourceRef: {{ kind: GitRepository, name: {source} }} }}\n---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: {source}, namespace: flux-system }}\nspec: {{ url: 'https://example.com/{source}' }}\n"
+            )
+        };
+        let service = "apiVersion: v1\nkind: Service\nmetadata: { name: s, namespace: default }\n";
+        let mut snapshot = Snapshot::default();
+        let files = [
+            ("clusters/one/apps.yaml", one("apps", "fleet")),
+            ("clusters/one/infra.yaml", one("infra", "mirror")),
+            ("apps/s.yaml", service.to_owned()),
+            ("infra/s.yaml", service.to_owned()),
+        ];
+        for (file, text) in files {
+            snapshot.insert(RepoPath::parse(file).unwrap(), File::new(text.as_bytes()));
+        }
+        let told = said_of(&Ahead::default(), snapshot);
+        let first = "No gate suspends 2 Flux Kustomizations that may read this repository. ";
+        assert!(told.starts_with(first) && !told.contains("other repositories"), "{told}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::check::code::{FOREIGN_SOURCE, MISSING_PATH};
 use crate::check::subject::Subject;
 use crate::delivery::{Applied, OtherGroup, REACHES, UNCLEAR, UNMAPPED, UnmappedGroup};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::{Unmapped, artifact_path};
@@ -116,7 +116,9 @@ fn unclear(flux: &FluxKustomization) -> Diagnostic {
     let text = format!(
         "{name} builds from GitRepository {source}, which may be this repository or another one. Its objects are not checked"
     );
-    FOREIGN_SOURCE.finding(text).at(flux.place("sourceRef")).help(UNCLEAR)
+    let finding = FOREIGN_SOURCE.finding(text).at(flux.place("sourceRef")).help(UNCLEAR);
+    // No gate holds it, although one may have to.
+    Diagnostic { severity: Severity::Warning, ..finding }
 }
 
 /// Tells whether a path has more steps up than down.

@@ -45,18 +45,45 @@ fn built_ids(delivery: &Delivery) -> BTreeSet<&ObjectId> {
     delivery.objects.iter().map(|applied| &*applied.id).collect()
 }
 
-/// The old folder goes, or what Flux knows of it does, and a new one brings most of what it brought.
+/// What may be a Flux Kustomization from now on, where its old folder goes, or what Flux knows of it does: it has its name, and
+/// brings most of what that brought from a folder that is new.
+fn candidates<'a>(
+    delivery: &Delivery,
+    flux: &FluxKustomization,
+    before: &Subject<'_>,
+    after: &'a Subject<'_>,
+) -> Vec<(&'a Delivery, &'a FluxKustomization)> {
+    let is_new = |other: &Delivery| !before.model.flux_at(&other.path).any(FluxKustomization::applies_itself);
+    let found = after.deliveries.iter().filter_map(|other| {
+        let now = after.flux(other).filter(|now| now.applies_itself() && is_same(now, flux))?;
+        let (old, new) = (built_ids(delivery), built_ids(other));
+        (is_new(other) && old.intersection(&new).count() * 2 > old.len()).then_some((other, now))
+    });
+    found.collect()
+}
+
+/// The old folder goes, and a new one of the same cluster is there; of a cluster with a new name only where it can be no other.
 fn renamed(
     delivery: &Delivery,
     flux: &FluxKustomization,
     before: &Subject<'_>,
     after: &Subject<'_>,
 ) -> Option<Diagnostic> {
-    let is_new = |other: &Delivery| !before.model.flux_at(&other.path).any(FluxKustomization::applies_itself);
-    let (other, now) = after.deliveries.iter().find_map(|other| {
-        let now = after.flux(other).filter(|now| now.applies_itself() && is_same(now, flux))?;
-        let (old, new) = (built_ids(delivery), built_ids(other));
-        (is_new(other) && old.intersection(&new).count() * 2 > old.len()).then_some((other, now))
+    let found = candidates(delivery, flux, before, after);
+    let own = found.iter().find(|(other, _)| other.cluster == delivery.cluster);
+    let (other, now) = *own.or_else(|| {
+        let is_free = |(other, _): &&(&Delivery, _)| before.deliveries_of(&other.cluster).next().is_none();
+        let mut free = found.iter().filter(is_free);
+        let one = free.next().filter(|_| free.next().is_none())?;
+        let mut others = before.deliveries.iter().filter(|old| old.cluster != delivery.cluster);
+        let is_it = |old: &Delivery| {
+            let flux =
+                before.flux(old).filter(|flux| flux.applies_itself() && in_its_file(flux, after).is_none());
+            flux.is_some_and(|flux| {
+                candidates(old, flux, before, after).iter().any(|(other, _)| other.path == one.0.path)
+            })
+        };
+        (!others.any(is_it)).then_some(one)
     })?;
     let (old, new) = (&delivery.path, &other.path);
     Some(
@@ -93,7 +120,7 @@ pub fn is_renamed(cluster: &ClusterKey, before: &Subject<'_>, after: &Subject<'_
         flux.applies_itself()
             && match in_its_file(flux, after) {
                 Some(_) => successor(flux, after).is_some_and(|now| now.cluster != cluster.name),
-                None => delivery.error.is_none() && renamed(delivery, flux, before, after).is_some(),
+                None => delivery.error.is_none() && !candidates(delivery, flux, before, after).is_empty(),
             }
     })
 }

@@ -117,6 +117,52 @@ fn a_cluster_whose_folder_is_renamed() {
     insta::assert_snapshot!(words(&compared(&base, &half)));
 }
 
+/// What applies it learns of its new path only from its old folder, which is gone.
+#[test]
+fn a_root_that_moves_up_lands_nothing() {
+    let sync = |name: &str, path: &str| {
+        (format!("clusters/{name}/config/sync.yaml"), source("1m") + &flux("flux-system", path, ""))
+    };
+    let of = |names: &[&str], folder: &str| {
+        let mut found = Files::new();
+        for name in names {
+            let own = format!("clusters/{name}{folder}");
+            let (_, text) = sync(name, &own);
+            found.insert(format!("{own}/config/sync.yaml"), text);
+            found.insert(format!("{own}/apps.yaml"), flux("apps", &format!("apps/{name}"), ""));
+            found.insert(format!("{own}/more.yaml"), flux("more", &format!("more/{name}"), ""));
+            found.insert(format!("apps/{name}/a.yaml"), map("a", ""));
+            found.insert(format!("more/{name}/b.yaml"), map("b", ""));
+        }
+        found
+    };
+    let (one, two) = (&["test"][..], &["prod", "test"][..]);
+    let all = [
+        // One takes an app out as well, which stays, as nothing prunes it.
+        (of(one, "/flux"), without(&of(one, ""), "clusters/test/apps.yaml")),
+        (of(two, "/flux"), without(&of(two, ""), "clusters/test/apps.yaml")),
+        // Only the other one moves.
+        (of(two, "/flux"), of(&["prod"], "/flux").into_iter().chain(of(one, "")).collect()),
+    ];
+    insta::assert_snapshot!(all.map(|(base, head)| words(&compared(&base, &head))).join("\n---\n"));
+}
+
+/// Its list names a file that is gone, so its build fails, and prunes nothing.
+#[test]
+fn a_root_that_leaves_a_folder_which_does_not_build_deletes_nothing() {
+    let sync = source("1m") + &flux("flux-system", "clusters/one", "");
+    let list = "resources: [flux-system/gotk-sync.yaml, apps.yaml]\n";
+    let base = with(
+        &files(),
+        &[
+            ("clusters/one/flux-system/gotk-sync.yaml", "", &sync),
+            ("clusters/one/kustomization.yaml", "", list),
+        ],
+    );
+    let gone = without(&base, "clusters/one/flux-system/gotk-sync.yaml");
+    insta::assert_snapshot!(words(&compared(&base, &gone)));
+}
+
 #[test]
 fn a_root_that_applies_another_folder() {
     let base = files();
