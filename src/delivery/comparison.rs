@@ -249,11 +249,14 @@ impl<'m> Comparison<'m> {
     }
 }
 
+/// A cluster, and what names a Flux Kustomization in it: the secrets of `kubeConfig` on the way, the namespace and the name.
+type Key = (String, [String; 3]);
+
 /// Brings together the Flux Kustomizations of both trees.
 fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     let names = counterparts(before.model, after.model);
     // Of equals each is one, in their order.
-    let mut olds: BTreeMap<(String, [String; 3]), VecDeque<Applier<'m>>> = BTreeMap::new();
+    let mut olds: BTreeMap<Key, VecDeque<Applier<'m>>> = BTreeMap::new();
     for applier in appliers(before.model) {
         let cluster = names.get(applier.cluster).copied().unwrap_or(applier.cluster);
         olds.entry((cluster.to_owned(), owned(applier.key()))).or_default().push_back(applier);
@@ -273,7 +276,7 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     // Only another folder was guessed of what one cluster of each tree has from the same lines.
     let is_guessed =
         |model: &Model, name: &str| model.delivered.named(name).is_some_and(|own| !own.is_said());
-    let mut same: BTreeMap<(&str, [String; 3]), (String, [String; 3])> = BTreeMap::new();
+    let mut same: BTreeMap<Key, Key> = BTreeMap::new();
     let now = alone(after.model);
     for (id, old) in alone(before.model) {
         let Some(new) = now.get(&id).filter(|new| new.path == old.path) else { continue };
@@ -281,7 +284,7 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
         let is_it =
             is_gone(from) && is_new(to) && is_guessed(before.model, from) && is_guessed(after.model, to);
         if let (true, Some(old), Some(new)) = (is_it, before.model.reached(old), after.model.reached(new)) {
-            same.insert((to, owned(new.key())), (from.to_owned(), owned(old.key())));
+            same.insert((to.to_owned(), owned(new.key())), (from.to_owned(), owned(old.key())));
         }
     }
     olds.retain(|(cluster, _), all| {
@@ -291,13 +294,12 @@ fn paired<'m>(before: World<'m>, after: World<'m>) -> Vec<Pair<'m>> {
     });
     let mut pairs = Vec::new();
     for applier in appliers(after.model) {
-        let key = owned(applier.key());
         if applier.kustomization.is_none() && same.keys().any(|(own, _)| *own == applier.cluster) {
             continue;
         }
-        let guessed = same.get(&(applier.cluster, key.clone())).cloned();
-        let mut asked = [Some((applier.cluster.to_owned(), key)), guessed].into_iter().flatten();
-        let old = asked.find_map(|key| olds.get_mut(&key).and_then(VecDeque::pop_front));
+        let key = (applier.cluster.to_owned(), owned(applier.key()));
+        let mut asked = [Some(&key), same.get(&key)].into_iter().flatten();
+        let old = asked.find_map(|key| olds.get_mut(key).and_then(VecDeque::pop_front));
         pairs.push(pair(applier.cluster.to_owned(), old, Some(applier)));
     }
     for ((cluster, _), olds) in olds {
