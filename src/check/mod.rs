@@ -31,6 +31,7 @@ use jiff::Timestamp;
 
 pub use all::Standard;
 pub use audit::{AUDITS, Audit};
+pub(crate) use code::MISSING_PATH;
 pub use code::{CODES, Code, code_of_lint};
 pub use explain::explain;
 pub use generated::{Generated, generated};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::clusters::{Cluster, Known, Reached, is_beside};
+use crate::delivery::clusters::{Cluster, Known, is_beside};
 use crate::delivery::naming::{by_root, is_root_of};
 use crate::delivery::propose::is_kept;
 use crate::delivery::reading::Reader;
@@ -146,10 +146,7 @@ impl Reader<'_> {
     fn builds_without(&mut self, root: &Root, known: &Known) -> bool {
         let clusters = self.clusters(vec![root.clone()], known);
         let mut own = clusters.iter().flat_map(|cluster| &cluster.kustomizations);
-        let is_it = |one: &&Reached| {
-            root.kustomization.as_ref().is_some_and(|own| own["metadata"] == one.value["metadata"])
-        };
-        own.find(is_it).is_some_and(|one| {
+        own.find(|one| root.is_applied_by(&one.value)).is_some_and(|one| {
             one.error.is_none() && one.bringers.iter().all(|by| by.kustomization().is_none())
         })
     }
@@ -176,7 +173,7 @@ impl Reader<'_> {
 
     /// Tells whether a folder is one that Flux could build.
     pub(super) fn stands(&self, folder: &RepoPath) -> bool {
-        self.top.graph.has(folder) || self.snapshot.is_dir(folder)
+        self.top.graph.stands(self.snapshot, folder)
     }
 
     /// Tells whether a folder that the spec names only holds the roots of its cluster: it has no list of its own, and they

@@ -179,8 +179,7 @@ impl Closings {
     /// nothing (`KustomizationReconciler.reconcile` returns before both).
     pub(super) fn read(snapshot: &Snapshot, model: &Model, renderer: &dyn Renderer) -> Closings {
         let is_gone = |one: &Reached| {
-            let is_none = |path: &RepoPath| !model.graph.has(path) && !snapshot.is_dir(path);
-            one.fails() && one.path.as_ref().is_some_and(is_none)
+            one.fails() && one.path.as_ref().is_some_and(|path| !model.graph.stands(snapshot, path))
         };
         // A folder that is gone says nothing of the CronJobs that the cluster has of it.
         let mut found = Closings::default();

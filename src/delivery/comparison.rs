@@ -24,6 +24,13 @@ pub struct World<'a> {
     pub model: &'a Model,
 }
 
+impl World<'_> {
+    /// Tells whether a folder of it is one that Flux could build.
+    pub fn stands(&self, folder: &RepoPath) -> bool {
+        self.model.graph.stands(self.snapshot, folder)
+    }
+}
+
 /// What a build came to, as far as it is kept: where its objects come from, of the files that differ. Nothing where
 /// nobody makes it.
 pub type Outcome = Result<Vec<Origin>, RenderError>;
@@ -204,11 +211,7 @@ impl<'m> Comparison<'m> {
         let is_unsaid = |pair: &Pair<'_>| {
             let of = |side: &Option<Applier<'_>>, world: World<'_>| {
                 // A root of the spec without its folder is told as that.
-                let is_missing = |one: &Applier<'_>| {
-                    one.kustomization.is_none()
-                        && !world.model.graph.has(&one.path)
-                        && !world.snapshot.is_dir(&one.path)
-                };
+                let is_missing = |one: &Applier<'_>| one.kustomization.is_none() && !world.stands(&one.path);
                 side.as_ref().is_some_and(|one| one.is_unsaid(world.model) || is_missing(one))
             };
             of(&pair.before, before) || of(&pair.after, after)

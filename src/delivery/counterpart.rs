@@ -59,7 +59,10 @@ pub(super) fn alone(model: &Model) -> BTreeMap<(&RepoPath, &str, &str), &FluxKus
     for one in model.all_flux().iter().filter(|one| model.delivered.named(&one.read_in).is_some()) {
         found.entry((&one.file, one.namespace.as_str(), one.name.as_str())).or_default().push(one);
     }
-    found.into_iter().filter_map(|(id, all)| (all.len() == 1).then(|| Some((id, *all.first()?)))?).collect()
+    found
+        .into_iter()
+        .filter_map(|(id, all)| if let [one] = all[..] { Some((id, one)) } else { None })
+        .collect()
 }
 
 fn folders(cluster: &Cluster) -> BTreeSet<&RepoPath> {

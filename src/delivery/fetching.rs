@@ -85,15 +85,14 @@ impl Walk<'_, '_> {
     /// Returns which repository a GitRepository is that stands in Git.
     fn repository(&self, id: &SourceId) -> Repository {
         let urls: BTreeSet<String> = match self.cluster.source(id) {
-            Some(spec) => spec["url"].as_str().and_then(said).into_iter().collect(),
+            Some(spec) => said(spec).into_iter().collect(),
             None => self.reader.urls_around(id, self.groups()),
         };
         let is_told = |ours: &BTreeSet<String>| {
-            let url = |spec: &Value| spec["url"].as_str().and_then(said);
             let is_own = |file: &RepoPath| self.groups().any(|group| file.is_within(group));
             let written = self.reader.sources.values().flatten().filter(|own| is_own(&own.file));
             let brought = self.cluster.sources.iter().map(|(_, value)| &value["spec"]);
-            let mut all = brought.chain(written.map(|own| &own.spec)).filter_map(url);
+            let mut all = brought.chain(written.map(|own| &own.spec)).filter_map(said);
             all.any(|url| ours.contains(&url))
         };
         let mut all = urls.iter().map(|url| self.reader.repository(url, is_told));
@@ -154,7 +153,7 @@ impl Walk<'_, '_> {
     /// As [`source`](Walk::source), but not one of which the file may be another cluster's.
     fn own_source(&self, id: &SourceId) -> Option<&Value> {
         let all = self.reader.sources.get(&(id.kind.clone(), id.name.clone()));
-        let mut groups = self.cluster.roots.iter().map(|root| &root.group).filter(|group| !group.is_top());
+        let mut groups = self.groups().filter(|group| !group.is_top());
         let is_own = |own: &WrittenSource| groups.any(|group| own.file.is_within(group));
         let is_clear = all.is_none_or(|all| all.len() < 2 || all.iter().any(is_own));
         self.cluster.source(id).or_else(|| self.source(id).filter(|_| is_clear))
@@ -162,7 +161,7 @@ impl Walk<'_, '_> {
 
     /// Returns the URL of a source: as builds bring it, or else as it stands in a file.
     pub(super) fn url(&self, id: &SourceId) -> Option<String> {
-        said(self.source(id)?["url"].as_str()?)
+        said(self.source(id)?)
     }
 
     /// Returns the `spec` of a source: as builds bring it, or else as it stands in a file, first in one of the cluster.

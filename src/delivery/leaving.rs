@@ -17,10 +17,9 @@ impl Cluster {
     /// has, while what another one applies may begin by either.
     pub fn brings_itself(&self, one: &Reached) -> bool {
         let own = self.position(one);
-        let is_it = |root: &Root| match (root.written, &root.kustomization) {
-            (Some(written), _) => one.written == Some(written),
-            (None, Some(made)) => made["metadata"] == one.value["metadata"],
-            (None, None) => false,
+        let is_it = |root: &Root| match root.written {
+            Some(written) => one.written == Some(written),
+            None => root.is_applied_by(&one.value),
         };
         one.bringers.iter().all(|by| by.kustomization().is_none_or(|by| Some(by) == own))
             && self.roots.iter().any(is_it)
@@ -38,7 +37,7 @@ impl Cluster {
     /// by it.
     pub fn missing_root(&self, one: &Reached, later: World<'_>) -> Option<&Root> {
         let root = self.root_of(one)?;
-        let is_there = later.model.graph.has(&root.folder) || later.snapshot.is_dir(&root.folder);
+        let is_there = later.stands(&root.folder);
         (!is_there && !self.goes_on(root, later.model)).then_some(root)
     }
 

@@ -299,8 +299,8 @@ impl Model {
 
     /// Returns the Flux Kustomizations that name a folder of this repository which is none.
     pub fn lost(&self, snapshot: &Snapshot) -> impl Iterator<Item = &FluxKustomization> {
-        let stands = |path: &RepoPath| self.graph.has(path) || snapshot.is_dir(path);
-        self.flux.iter().filter(move |one| one.path.as_ref().is_some_and(|path| !stands(path)))
+        let is_none = |path: &RepoPath| !self.graph.stands(snapshot, path);
+        self.flux.iter().filter(move |one| one.path.as_ref().is_some_and(is_none))
     }
 
     /// Tells whether a gate may hold a Flux Kustomization: it builds an entry point of this repository, and no bootstrap.

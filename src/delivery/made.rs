@@ -1,7 +1,7 @@
 //! The Flux Kustomizations that FluxInstances make: they stand in no file.
 
 use crate::delivery::instance::{is_instance, lets_go};
-use crate::delivery::{Clusters, Delivery, EntryPoint, Model, Root};
+use crate::delivery::{Clusters, Delivery, EntryPoint, Model};
 use crate::repo::manifest::{kept_manifests, objects};
 use crate::repo::{FluxKustomization, Snapshot};
 
@@ -11,10 +11,9 @@ pub(super) fn made(clusters: &Clusters, snapshot: &Snapshot) -> Vec<FluxKustomiz
     for cluster in &clusters.all {
         for one in cluster.kustomizations.iter().filter(|one| one.written.is_none() && one.remote.is_empty())
         {
-            let is_its = |root: &&Root| {
-                root.kustomization.as_ref().is_some_and(|own| own["metadata"] == one.value["metadata"])
+            let Some(root) = cluster.root_of(one).filter(|root| root.is_applied_by(&one.value)) else {
+                continue;
             };
-            let Some(root) = cluster.root_of(one).filter(is_its) else { continue };
             let Some(path) = &root.file else { continue };
             let Some(file) = snapshot.file(path) else { continue };
             let mut manifests = kept_manifests(file).into_iter().flatten();

@@ -91,7 +91,7 @@ impl Model {
                 remarks.extend(unplaced(kustomization));
                 continue;
             };
-            if !graph.has(path) && !snapshot.is_dir(path) {
+            if !graph.stands(snapshot, path) {
                 remarks.push(
                     Diagnostic::warning(format!(
                         "Flux Kustomization {} names the path {path}, which is not in this repository",

@@ -61,7 +61,7 @@ pub(super) fn propose(
         let one = &flux[position];
         // One of another repository, or whose path only the cluster knows, is applied here too.
         let is_elsewhere = one.source_kind() != "GitRepository" || holds_variable(one.spec("path"));
-        let stands = one.path.as_ref().is_some_and(|path| view.graph.has(path) || view.snapshot.is_dir(path));
+        let stands = one.path.as_ref().is_some_and(|path| view.graph.stands(&view.snapshot, path));
         // Only another one with a `postBuild` makes a namespace of a variable: what stands there serves several clusters.
         // No cluster takes a variable in a name either.
         let metadata = &one.value["metadata"];

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde_json::Value;
+
 use crate::delivery::reading::Reader;
 use crate::delivery::root::Root;
 use crate::delivery::source::{SourceId, bare_url};
@@ -123,10 +125,10 @@ impl Reader<'_> {
     pub(super) fn urls_of(&self, roots: &[Root]) -> BTreeSet<String> {
         let url = |root: &Root| {
             let (id, value) = root.source.as_ref().filter(|(id, _)| id.kind == "GitRepository")?;
-            let made = value["spec"]["url"].as_str();
-            let url =
-                made.or_else(|| self.source_around(id, std::iter::once(&root.group))?["url"].as_str())?;
-            said(url)
+            let spec = &value["spec"];
+            let is_made = spec["url"].is_string();
+            let written = || self.source_around(id, std::iter::once(&root.group));
+            said(if is_made { spec } else { written()? })
         };
         roots.iter().filter_map(url).collect()
     }
@@ -136,8 +138,8 @@ impl Reader<'_> {
         &self,
         id: &SourceId,
         folders: impl Iterator<Item = &'g RepoPath> + Clone,
-    ) -> Option<&serde_json::Value> {
-        let own = self.around(id, folders).next();
+    ) -> Option<&Value> {
+        let own = self.around(id, folders);
         own.or_else(|| self.fitting(id).pop()).map(|own| &own.spec)
     }
 
@@ -147,7 +149,7 @@ impl Reader<'_> {
         id: &SourceId,
         folders: impl Iterator<Item = &'g RepoPath> + Clone,
     ) -> BTreeSet<String> {
-        let own = self.around(id, folders).next();
+        let own = self.around(id, folders);
         own.map_or_else(|| urls(self.fitting(id).into_iter()), |own| urls(std::iter::once(own)))
     }
 
@@ -155,16 +157,16 @@ impl Reader<'_> {
         &self,
         id: &SourceId,
         folders: impl Iterator<Item = &'g RepoPath> + Clone,
-    ) -> impl Iterator<Item = &WrittenSource> {
-        let is_around = move |own: &&WrittenSource| {
+    ) -> Option<&WrittenSource> {
+        let is_around = |own: &&WrittenSource| {
             folders.clone().any(|folder| !folder.is_top() && own.file.is_within(folder))
         };
-        self.fitting(id).into_iter().filter(is_around)
+        self.fitting(id).into_iter().find(is_around)
     }
 }
 
 fn urls<'w>(sources: impl Iterator<Item = &'w WrittenSource>) -> BTreeSet<String> {
-    sources.filter_map(|own| own.spec["url"].as_str().and_then(said)).collect()
+    sources.filter_map(|own| said(&own.spec)).collect()
 }
 
 /// Returns what is the only one.
@@ -173,7 +175,7 @@ fn only(urls: BTreeSet<String>) -> Option<String> {
     urls.next().filter(|_| urls.next().is_none())
 }
 
-/// Returns a URL by which repositories are compared; `None` for one with variables.
-pub(super) fn said(url: &str) -> Option<String> {
-    (!url.contains("${")).then(|| bare_url(url))
+/// Returns the URL of a source's `spec`, by which repositories are compared; `None` for one with variables.
+pub(super) fn said(spec: &Value) -> Option<String> {
+    spec["url"].as_str().filter(|url| !url.contains("${")).map(bare_url)
 }

@@ -76,6 +76,11 @@ impl Root {
 }
 
 impl Root {
+    /// Tells whether an object is the Flux Kustomization that applies it.
+    pub fn is_applied_by(&self, object: &Value) -> bool {
+        self.kustomization.as_ref().is_some_and(|own| own["metadata"] == object["metadata"])
+    }
+
     /// Returns what stays the same where another folder is applied: the file, the namespace and the name; `None` where Git
     /// does not say what applies it, or says it of several clusters in one file.
     pub(super) fn identity(&self) -> Option<(&RepoPath, &str, &str)> {

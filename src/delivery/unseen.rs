@@ -41,7 +41,7 @@ impl Model {
         let mut loose = snapshot.below(path).filter(|_| !self.graph.has(path));
         lists.iter().any(|folder| self.lists_unseen(snapshot, folder))
             || loose.any(|(file, entry)| is_yaml(file) && is_unread(entry) && self.graph.is_loose(file, path))
-            || !self.graph.has(path) && !snapshot.is_dir(path)
+            || !self.graph.stands(snapshot, path)
             || is_renamed && self.takes_in_flux(path, &lists)
     }
 

@@ -321,10 +321,7 @@ impl<'a> Tree<'a> {
     /// Returns the Flux Kustomization that applies the FluxInstance by which another one is there.
     fn instance_of(&self, applier: &Applier<'_>) -> Option<Applier<'a>> {
         let (one, cluster) = (applier.kustomization?, self.cluster(applier.cluster)?);
-        let is_it = |root: &&Root| {
-            let made = root.kustomization.as_ref().filter(|_| root.reason == Reason::FluxInstance);
-            made.is_some_and(|made| made["metadata"] == one.value["metadata"])
-        };
+        let is_it = |root: &&Root| root.reason == Reason::FluxInstance && root.is_applied_by(&one.value);
         let file = cluster.roots.iter().find(is_it)?.file.as_ref()?;
         let model = self.world.model;
         // The root of the instance has no file, and mostly it applies that one itself.

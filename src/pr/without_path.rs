@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::delivery::{Reached, World};
+use crate::delivery::Reached;
 use crate::path::RepoPath;
 use crate::pr::clock::Clock;
 use crate::pr::finding::{Finding, Topic};
@@ -30,7 +30,6 @@ impl NewlyHeld {
 
 /// Finds them in all clusters; of a folder that the base does not have either `check` tells.
 pub fn newly_held(clock: &Clock<'_>) -> Vec<NewlyHeld> {
-    let has = |world: World<'_>, path: &RepoPath| world.model.graph.has(path) || world.snapshot.is_dir(path);
     let key = |one: &Reached| (one.namespace().to_owned(), one.name().to_owned(), one.path.clone());
     let (before, after) = (clock.before.world.model, clock.after.world.model);
     let mut found = Vec::new();
@@ -42,7 +41,7 @@ pub fn newly_held(clock: &Clock<'_>) -> Vec<NewlyHeld> {
         for (one, source) in cluster.held() {
             let since = clock.after.closed_since(&cluster.name, (one.namespace(), one.name()), clock.now);
             let (Some(path), Some(since)) = (&one.path, since) else { continue };
-            if stood(one) || !has(clock.before.world, path) {
+            if stood(one) || !clock.before.world.stands(path) {
                 continue;
             }
             let mut named = after.flux_named(&cluster.name, one.name());

@@ -138,6 +138,11 @@ impl Graph {
         self.folders.contains_key(folder)
     }
 
+    /// Tells whether a folder is one that Flux could build: it has a kustomization file or others.
+    pub fn stands(&self, snapshot: &Snapshot, folder: &RepoPath) -> bool {
+        self.has(folder) || snapshot.is_dir(folder)
+    }
+
     /// Tells whether no folder on the way from one down to a file in it has a kustomization file, so that Flux lists the
     /// file by itself where it lists that folder (fluxcd/pkg/kustomize, `scanManifests`).
     pub fn is_loose(&self, file: &RepoPath, folder: &RepoPath) -> bool {

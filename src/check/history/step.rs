@@ -189,12 +189,12 @@ impl<'s> Step<'s> {
 
     /// Tells whether the newer revision has a folder that Flux could build.
     pub(super) fn has_now(&self, path: &RepoPath) -> bool {
-        self.after.model.graph.has(path) || self.after.snapshot.is_dir(path)
+        self.after.model.graph.stands(self.after.snapshot, path)
     }
 
     /// Tells whether the older revision has a folder that Flux could build.
     pub(super) fn had(&self, path: &RepoPath) -> bool {
-        self.before.model.graph.has(path) || self.before.snapshot.is_dir(path)
+        self.before.model.graph.stands(self.before.snapshot, path)
     }
 
     /// Tells whether one of the newer revision applies a commit after another one for certain, since it depends on that and, if

@@ -1,15 +1,13 @@
 //! Folders that are missing while their Flux Kustomizations stay in the cluster.
 
+use crate::check::MISSING_PATH;
 use crate::delivery::{Cluster, Reached};
 use crate::diagnostic::one_line;
 use crate::path::RepoPath;
 use crate::pr::clock::Clock;
 use crate::pr::finding::Finding;
-use crate::pr::tree::Tree;
 use crate::pr::withheld::Withheld;
 use crate::text::count;
-
-const MISSING_PATH: &str = "GW034";
 
 /// Says what fails where the folder of a Flux Kustomization is none, what that causes, and what to do; `None` for what fails
 /// otherwise, what applied nothing before, or what nobody in Git applies (kustomize-controller, `reconcile`).
@@ -37,7 +35,7 @@ pub(super) fn gone(clock: &Clock<'_>, one: &Withheld) -> Option<(String, String)
             if more.len() == 1 { "s" } else { "" }
         ),
     };
-    let help = match (has(&clock.before, path), cluster.brings_itself(own)) {
+    let help = match (clock.before.world.stands(path), cluster.brings_itself(own)) {
         (true, true) => format!(
             "bring {path} back until {name} reads another folder\nor do nothing, where the cluster is gone too"
         ),
@@ -54,7 +52,7 @@ pub(super) fn gone(clock: &Clock<'_>, one: &Withheld) -> Option<(String, String)
 
 /// Tells whether the folder of the root above it goes too, with which the cluster may go: that is told once.
 pub(super) fn goes_with_its_root(clock: &Clock<'_>, one: &Withheld) -> bool {
-    let goes = |path: &RepoPath| has(&clock.before, path) && !has(&clock.after, path);
+    let goes = |path: &RepoPath| clock.before.world.stands(path) && !clock.after.world.stands(path);
     let Some((cluster, own)) = failing(clock, one).filter(|_| goes(&one.by.path)) else { return false };
     let mut above = std::iter::successors(cluster.parent(own), |by| cluster.parent(by))
         .take(cluster.kustomizations.len());
@@ -67,20 +65,16 @@ pub(super) fn goes_with_its_root(clock: &Clock<'_>, one: &Withheld) -> bool {
 /// Tells whether `check` says of a Flux Kustomization that its folder is none.
 pub(super) fn is_told(finding: &Finding, one: &Withheld) -> bool {
     let start = format!("{} has the path {}, which is not ", one.by.name(), one.by.path);
-    finding.code == Some(MISSING_PATH) && finding.message.starts_with(&start)
+    finding.code == Some(MISSING_PATH.code) && finding.message.starts_with(&start)
 }
 
 /// Returns a Flux Kustomization of which the folder is none, with its cluster.
 fn failing<'c>(clock: &Clock<'c>, one: &Withheld) -> Option<(&'c Cluster, &'c Reached)> {
     let (namespace, name) = one.by.kustomization.as_ref()?;
     let path = &one.by.path;
-    let cluster = clock.after.cluster(&one.cluster).filter(|_| !has(&clock.after, path))?;
+    let cluster = clock.after.cluster(&one.cluster).filter(|_| !clock.after.world.stands(path))?;
     let is_it = |own: &&Reached| {
         (own.namespace(), own.name()) == (namespace, name) && own.path.as_ref() == Some(path)
     };
     Some((cluster, cluster.kustomizations.iter().find(is_it)?))
-}
-
-fn has(tree: &Tree<'_>, path: &RepoPath) -> bool {
-    tree.world.model.graph.has(path) || tree.world.snapshot.is_dir(path)
 }
