@@ -1,7 +1,5 @@
 //! The schedules of gates that stand in Git without a spec.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 
 use crate::check::code::{ZONES_DIFFER, code_of_lint};
@@ -20,14 +18,13 @@ use crate::schedule::{CronExpr, Window, WindowForm, WindowKey, zone};
 /// together. Jobs that are suspended themselves are left out, as their schedules only hold the place.
 pub fn hand_made(subject: &Subject<'_>, now: Timestamp) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    let mut known = BTreeMap::new();
     let running =
         |action: Action| subject.jobs.iter().filter(move |job| job.action == action && !job.suspended);
     for open in running(Action::Open) {
         let pairs = running(Action::Close)
             .filter(|close| close.cluster == open.cluster && close.targets == open.targets);
         for close in pairs {
-            findings.extend(pair(subject, open, close, now, &mut known));
+            findings.extend(pair(subject, open, close, now));
         }
     }
     distinct(findings)
@@ -48,30 +45,15 @@ pub(super) fn window(open: &GateJob, close: &GateJob) -> Option<Window> {
     Some(Window { zone, form: WindowForm::OpenClose { open: expression(open)?, close: expression(close)? } })
 }
 
-/// What decides about the findings of a window: its schedules and their zone, and what is gated.
-type Measured = ([String; 3], Option<Needed>);
-
-/// Finds what is surprising about one window; `known` has what was found of equal ones, since clusters share theirs.
-fn pair(
-    subject: &Subject<'_>,
-    open: &GateJob,
-    close: &GateJob,
-    now: Timestamp,
-    known: &mut BTreeMap<Measured, Vec<Lint>>,
-) -> Vec<Diagnostic> {
+/// Finds what is surprising about one window.
+fn pair(subject: &Subject<'_>, open: &GateJob, close: &GateJob, now: Timestamp) -> Vec<Diagnostic> {
     if let Some(finding) = zones(subject, open, close) {
         return vec![finding];
     }
     let Some(window) = window(open, close) else { return Vec::new() };
-    let needed = needed(subject, open);
-    let text = |job: &GateJob, key: &str| job.value["spec"][key].as_str().unwrap_or_default().to_owned();
-    let written = [text(open, "schedule"), text(close, "schedule"), text(open, "timeZone")];
-    let found = known.entry((written, needed)).or_insert_with(|| {
-        let (whole, interval) = needed.map(|needed| (needed.whole, needed.interval)).unzip();
-        let options = LintOptions { from: now, needed: whole, interval, most_days_closed: None };
-        lints(&[&window], &options)
-    });
-    found.iter().map(|lint| finding(subject, open, close, lint)).collect()
+    let (whole, interval) = needed(subject, open).map(|needed| (needed.whole, needed.interval)).unzip();
+    let options = LintOptions { from: now, needed: whole, interval, most_days_closed: None };
+    lints(&[&window], &options).iter().map(|lint| finding(subject, open, close, lint)).collect()
 }
 
 /// Two zones, of which each counts for one end of the window only.

@@ -47,39 +47,32 @@ pub fn spec_lints_with(
     let Ok(schedules) = Schedules::new(spec) else { return Vec::new() };
     let needed = needed(spec, model, &schedules);
     let mut findings = Findings::default();
-    let mut known: BTreeMap<(String, Option<Needed>), Vec<Lint>> = BTreeMap::new();
     let mut used: BTreeSet<String> = BTreeSet::new();
     for usage in usages(spec) {
         used.extend(usage.windows.iter().filter_map(|def| def.name.as_ref()).map(|name| name.value.clone()));
         let Ok(schedule) = GateSchedule::new(&usage.windows, 0) else { continue };
-        // Whether a zone is written matters to the lints and not to the schedule.
-        let zones: String =
-            schedule.windows.iter().map(|window| if window.zone.is_some() { '1' } else { '0' }).collect();
         let needed = usage
             .clusters
             .iter()
             .filter_map(|cluster| needed.get(&(*cluster, usage.type_name)).copied())
             .reduce(Needed::and);
-        let found = known.entry((format!("{}{zones}", schedule.key), needed)).or_insert_with(|| {
-            let windows: Vec<&Window> = schedule.windows.iter().collect();
-            let options = LintOptions {
-                from: now,
-                needed: needed.map(|needed| needed.whole),
-                interval: needed.map(|needed| needed.interval),
-                most_days_closed: options.most_days_closed,
-            };
-            match spec.gate.is_exact() {
-                // There each window is for itself.
-                true => (0..windows.len())
-                    .flat_map(|index| {
-                        let own =
-                            lints(&windows[index..=index], &options).into_iter().filter(counts_in_table);
-                        own.map(move |lint| Lint { window: lint.window.map(|_| index), ..lint })
-                    })
-                    .collect(),
-                false => lints(&windows, &options),
-            }
-        });
+        let windows: Vec<&Window> = schedule.windows.iter().collect();
+        let options = LintOptions {
+            from: now,
+            needed: needed.map(|needed| needed.whole),
+            interval: needed.map(|needed| needed.interval),
+            most_days_closed: options.most_days_closed,
+        };
+        let found: Vec<Lint> = match spec.gate.is_exact() {
+            // There each window is for itself.
+            true => (0..windows.len())
+                .flat_map(|index| {
+                    let own = lints(&windows[index..=index], &options).into_iter().filter(counts_in_table);
+                    own.map(move |lint| Lint { window: lint.window.map(|_| index), ..lint })
+                })
+                .collect(),
+            false => lints(&windows, &options),
+        };
         for lint in found.iter().filter(|lint| is_news(lint)) {
             findings.add(to_diagnostic(lint, &usage));
         }

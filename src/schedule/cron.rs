@@ -59,6 +59,12 @@ impl Fields {
         if self.either_day() { day_of_month || day_of_week } else { day_of_month && day_of_week }
     }
 
+    /// Returns whether it names the same days as another one, in the same way.
+    pub(super) fn has_days_of(&self, other: &Fields) -> bool {
+        let days = |fields: &Fields| (fields.day_of_month, fields.month | STAR, fields.day_of_week);
+        days(self) == days(other)
+    }
+
     /// Says whether a day of month *or* a day of week is enough.
     pub(super) fn either_day(&self) -> bool {
         (self.day_of_month | self.day_of_week) & STAR == 0

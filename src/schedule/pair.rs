@@ -1,5 +1,6 @@
 //! The two cron expressions of a window, and how one is made from the other.
 
+use std::iter;
 use std::sync::LazyLock;
 
 use super::cron::{CronExpr, Fields};
@@ -70,7 +71,10 @@ pub(super) fn shifted(expr: &CronExpr, fields: &Fields, minutes: i64) -> Result<
     for days in day_rules(fields, &words, shift, every_day) {
         let text = format!("{minute} {hour} {days}");
         let Ok(candidate) = CronExpr::parse(&text) else { continue };
-        let same = |later: &Fields| all_days().all(|day| matches(later, day + shift) == matches(fields, day));
+        let same = |later: &Fields| {
+            shift == 0 && later.has_days_of(fields)
+                || all_days().all(|day| matches(later, day + shift) == matches(fields, day))
+        };
         if candidate.fields().is_some_and(same) {
             return Ok(candidate);
         }
@@ -84,9 +88,14 @@ pub(super) fn time_matches(fields: &Fields, minute_of_day: i64) -> bool {
 
 /// Says whether a day matches in month, day of month and day of week.
 pub(super) fn matches(fields: &Fields, days: i64) -> bool {
-    let known = usize::try_from(days - all_days().start).ok().and_then(|index| DATES.get(index));
-    let (month, day) = known.copied().unwrap_or_else(|| month_and_day(days));
+    let (month, day) = known_date(days);
     fields.month & (1 << month) != 0 && fields.day_matches(day, weekday(days))
+}
+
+/// Returns the month and the day of the month.
+fn known_date(days: i64) -> (u32, u32) {
+    let known = usize::try_from(days - all_days().start).ok().and_then(|index| DATES.get(index));
+    known.copied().unwrap_or_else(|| month_and_day(days))
 }
 
 /// Month and day of each of [`all_days`]: a fleet asks for them with every window.
@@ -111,8 +120,8 @@ fn as_lists(times: &Times) -> Option<(u64, u64)> {
 }
 
 /// Lists the day rules (day of month, month, day of week) that may match `shift` days after `fields` does,
-/// the simplest first.
-fn day_rules(fields: &Fields, words: &[&str], shift: i64, every_day: bool) -> Vec<String> {
+/// the simplest first. Those of days of the month, for which all days are gone through, are made where none before does.
+fn day_rules(fields: &Fields, words: &[&str], shift: i64, every_day: bool) -> impl Iterator<Item = String> {
     let mut rules = Vec::new();
     if every_day {
         rules.push("* * *".to_owned());
@@ -130,12 +139,18 @@ fn day_rules(fields: &Fields, words: &[&str], shift: i64, every_day: bool) -> Ve
     if !weekdays.is_empty() {
         rules.push(format!("* {months} {weekdays}"));
     }
+    rules.into_iter().chain(iter::once_with(move || dates_of(fields, weekdays, shift)).flatten())
+}
+
+/// Lists the day rules that name days of the month, alone and with days of the week.
+fn dates_of(fields: &Fields, weekdays: String, shift: i64) -> Vec<String> {
+    let mut rules = Vec::new();
     let (mut dates, mut dates_months) = (0_u64, 0_u64);
     for days in all_days() {
-        let (_, month, day) = date_of(days);
+        let (month, day) = known_date(days);
         let by_date = fields.day_of_month & (1 << day) != 0;
         if by_date && fields.month & (1 << month) != 0 {
-            let (_, month, day) = date_of(days + shift);
+            let (month, day) = known_date(days + shift);
             dates |= 1 << day;
             dates_months |= 1 << month;
         }

@@ -1,6 +1,7 @@
 //! What is surprising about the windows of a type.
 
 mod clocks;
+mod known;
 mod one;
 mod outages;
 mod several;
@@ -96,7 +97,13 @@ pub struct LintOptions {
 ///
 /// A window without openings and closings ([`Window::edges`]) is passed over: that is an error and said elsewhere. The findings
 /// come in the order of the windows, those about the type as a whole last.
+///
+/// What was found once is kept while the process lives: clusters share windows, and so do two trees that are compared.
 pub fn lints(windows: &[&Window], options: &LintOptions) -> Vec<Lint> {
+    known::or_found(format!("{windows:?} {options:?}"), || found(windows, options))
+}
+
+fn found(windows: &[&Window], options: &LintOptions) -> Vec<Lint> {
     let mut lints = Vec::new();
     let mut valid = Vec::new();
     for (index, window) in windows.iter().enumerate() {
