@@ -34,7 +34,7 @@ pub fn plain(text: &str) -> String {
 
 /// Tells whether a word is the name of a time zone such as `Europe/Berlin`, in which nothing means anything else.
 fn is_zone(word: &str) -> bool {
-    word.contains('/') && zone::parse(word).is_ok()
+    word.contains('/') && zone::exact(word).is_some()
 }
 
 /// Writes a sentence in which names may stand: what is between backticks, and each word that is not plain, as code.

@@ -104,7 +104,7 @@ pub fn names() -> Vec<String> {
 }
 
 /// Reads a name as [`parse`] does, without looking for what was meant: that costs far more than the answer.
-pub(super) fn exact(name: &str) -> Option<TimeZone> {
+pub(crate) fn exact(name: &str) -> Option<TimeZone> {
     // The database ignores case; Go opens the name as it is spelled. `Local` is none of its names.
     database().get(name).ok().filter(|zone| zone.iana_name() == Some(name))
 }
