@@ -72,7 +72,7 @@ pub(super) fn propose(
             continue;
         }
         if !(stands || is_elsewhere) {
-            for home in homes_of(one, view, paths, &used) {
+            for home in homes_of(one, flux, view, paths, &used) {
                 lost.entry(home).or_default().push(position);
             }
             continue;
@@ -81,7 +81,7 @@ pub(super) fn propose(
         match one.path.as_ref().filter(|path| is_said(path) && !is_said(&one.file)) {
             Some(path) => found.push(Root::folder(path, Reason::Proposed)),
             None => {
-                for home in homes_of(one, view, paths, &used) {
+                for home in homes_of(one, flux, view, paths, &used) {
                     homes.entry(home).or_default().push(position);
                 }
             }
@@ -159,7 +159,11 @@ pub(super) fn propose(
         own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
             && is_free(home, own)
     });
-    homes.retain(|home, own| !former.contains(home) && !own.iter().any(is_of_root));
+    // What a home leaves out is switched off there, whatever its name is.
+    let holds_root = |home: &RepoPath, at: &usize| {
+        is_of_root(at) && view.graph.taken_in_by(&flux[*at].file).contains(home)
+    };
+    homes.retain(|home, own| !former.contains(home) && !own.iter().any(|at| holds_root(home, at)));
     let folders: Vec<RepoPath> = roots.iter().map(|root| root.folder.clone()).collect();
     // A cluster that has a root gets what that brings, also where something on the way does not build.
     let has_root = |home: &RepoPath| !home.is_top() && folders.iter().any(|folder| folder.is_within(home));
@@ -178,6 +182,9 @@ pub(super) fn propose(
             found.extend(of_home(home, own().filter_map(|one| one.path.as_ref())));
         }
     }
+    // Several may build one folder, as with a `targetNamespace` each.
+    let mut known = BTreeSet::new();
+    found.retain(|root: &Root| known.insert(root.folder.clone()));
     found
 }
 
@@ -267,8 +274,12 @@ pub(super) fn is_kept(file: &RepoPath) -> bool {
 /// topmost list that has it, else its own. What several clusters list is applied with each, as a base of theirs. What only
 /// a Component lists is applied with none: no folder above it can list it (kustomize, `accumulateDirectory`), and where it is
 /// `used` by `spec.components` it comes with what that builds. Alone it is a cluster where the spec or its place says so.
+///
+/// A list beside the clusters that takes in Flux Kustomizations of one cluster alone is the way by which people apply these:
+/// their home is that of the cluster.
 fn homes_of(
     one: &FluxKustomization,
+    flux: &[FluxKustomization],
     view: &View,
     paths: &ClusterFolders,
     used: &BTreeSet<RepoPath>,
@@ -282,10 +293,18 @@ fn homes_of(
     if is_listed && tops.is_empty() {
         return BTreeSet::new();
     }
+    let own = one.file.parent().unwrap_or_default();
+    let is_of_own = |top: &RepoPath| {
+        let mut taken_in = flux.iter().filter(|other| view.graph.builders(&other.file).contains(top));
+        below_clusters(top).is_none()
+            && !is_said(top)
+            && taken_in.all(|other| other.file.is_within(&prefix(&own)))
+    };
     let folders = match &tops[..] {
+        [top] if below_clusters(&own).is_some() && is_of_own(top) => vec![own],
         [_] => tops,
         [_, _, ..] if tops.iter().all(|top| below_clusters(top).is_some()) => tops,
-        _ => vec![one.file.parent().unwrap_or_default()],
+        _ => vec![own],
     };
     folders.iter().map(|folder| home(folder, paths)).collect()
 }
