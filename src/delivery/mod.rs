@@ -100,8 +100,8 @@ pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers, unnamed};
 pub(crate) use artifacts::Artifacts;
 pub use begun::{
-    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNTIL_FIRST, Unclosed, Waiting,
-    begun, unclosed, unread,
+    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNSAID, UNTIL_FIRST, Unclosed,
+    Waiting, begun, unclosed, unread,
 };
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::{BuiltJob, Closings, resumes};
