@@ -482,6 +482,46 @@ fn a_patch_that_sets_what_is_waited_for_is_for_no_successor() {
     assert!(told(&others).contains("apps/one: plain"), "{}", told(&others));
 }
 
+/// All successors get it beside what they wait for, as the old one did.
+#[test]
+fn a_patch_that_appends_to_what_is_waited_for_fits_all_successors() {
+    let told = |apps: &str, name: &str| {
+        let patch = format!(
+            "- target: {{ kind: Kustomization, name: apps.* }}\n  patch: '[{{\"op\": \"add\", \"path\": \"/spec/dependsOn/-\", \"value\": {{\"name\": \"{name}\"}}}}]'\n"
+        );
+        let list = format!(
+            "resources: [flux-system/gotk-sync.yaml, apps.yaml, db.yaml, more.yaml]\npatches:\n{patch}"
+        );
+        let [db, more] = ["db", "more"].map(|name| {
+            APPS.replace("name: apps", &format!("name: {name}")).replace("apps/one", &format!("apps/{name}"))
+        });
+        told(&[
+            ("clusters/one/kustomization.yaml", &list),
+            ("clusters/one/apps.yaml", apps),
+            ("clusters/one/db.yaml", &db),
+            ("clusters/one/more.yaml", &more),
+            (
+                "apps/db/kustomization.yaml",
+                "namespace: shop\nconfigMapGenerator: [{ name: db, literals: [a=b] }]\n",
+            ),
+            (
+                "apps/more/kustomization.yaml",
+                "namespace: shop\nconfigMapGenerator: [{ name: more, literals: [a=b] }]\n",
+            ),
+        ])
+    };
+    let waiting = format!("{APPS}  dependsOn: [{{ name: db }}]\n");
+    let fits = told(&waiting, "more");
+    assert!(fits.contains("apps/one: plain"), "{fits}");
+    let refused = "apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets `spec.dependsOn`";
+    // The one without a list of its own would not build.
+    let bare = told(APPS, "more");
+    assert!(!bare.contains("apps/one: plain"), "{bare}");
+    // What goes itself is no one's to wait for.
+    let own = told(&waiting, "apps");
+    assert!(own.contains(refused), "{own}");
+}
+
 /// What a patch lets wait for an old one would wait for nothing.
 #[test]
 fn a_patch_that_names_what_goes_is_mended_before_a_split() {
