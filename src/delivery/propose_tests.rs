@@ -353,6 +353,15 @@ fn a_list_beside_the_clusters_is_only_the_way_to_one() {
       flux-system/cluster clusters/two by nobody
       flux-system/apps apps by flux-system/cluster
     ");
+    // One that changes what it lists is a cluster by itself.
+    let patched = "resources: [../../clusters/base/apps.yaml]\npatches: [{ target: { kind: Kustomization }, patch: '[{\"op\": \"replace\", \"path\": \"/spec/path\", \"value\": \"./more\"}]' }]\n";
+    let told = believed(&[
+        ("env/prod/kustomization.yaml", patched),
+        ("clusters/base/apps.yaml", &of("./apps")),
+        ("apps/s.yaml", SERVICE),
+        ("more/s.yaml", SERVICE),
+    ]);
+    assert_eq!(told, "prod: env/prod proposed\n  flux-system/cluster more by nobody\n");
     // Of a list of several clusters nobody knows whose it is.
     let three = ("clusters/three/flux/sync.yaml", &*of("./apps").replace("cluster,", "three,"));
     let both = "resources: [../../clusters/two/flux/sync.yaml, ../../clusters/three/flux/sync.yaml]\n";
@@ -410,7 +419,7 @@ fn what_a_folder_takes_in_from_elsewhere_and_applies_the_folder_is_a_root() {
       flux-system/apps apps by flux-system/flux-system
     ");
     // By its build it applies another folder.
-    let patch = "patches: [{ target: { kind: Kustomization, name: flux-system }, patch: '[{ op: replace, path: /spec/path, value: ./clusters/other }]' }]\n";
+    let patch = "patches: [{ target: { kind: Kustomization, name: flux-system }, patch: '[{\"op\": \"replace\", \"path\": \"/spec/path\", \"value\": \"./clusters/other\"}]' }]\n";
     let told = told(&format!("resources: [../../flux/one/sync.yaml, apps.yaml]\n{patch}"));
     assert!(told.starts_with("one: clusters/one proposed"), "{told}");
 }
