@@ -62,7 +62,9 @@ pub fn text(answer: &Answer, width: usize, is_all: bool) -> String {
     }
     for note in notes(answer) {
         let names: Vec<String> = note.clusters.iter().map(|name| clean(name)).collect();
-        text += "\n";
+        if !text.is_empty() {
+            text.push('\n');
+        }
         text += &say(
             format!("{}: {}.", ranges(names.iter().map(String::as_str)).join(", "), note.message),
             width,
