@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::delivery::{Input, Known, Model};
 use crate::path::RepoPath;
 use crate::plan::command::{SyncOptions, sync};
+use crate::plan::migrate::{MigrateOptions, migrate};
 use crate::plan::split::{Selection, join, split};
 use crate::render::{Embedded, Limits};
 use crate::repo::{File, Snapshot};
@@ -485,7 +486,7 @@ fn a_patch_that_sets_what_is_waited_for_is_for_no_successor() {
 /// All successors get it beside what they wait for, as the old one did.
 #[test]
 fn a_patch_that_appends_to_what_is_waited_for_fits_all_successors() {
-    let told = |apps: &str, name: &str| {
+    let repository = |apps: &str, name: &str| {
         let patch = format!(
             "- target: {{ kind: Kustomization, name: apps.* }}\n  patch: '[{{\"op\": \"add\", \"path\": \"/spec/dependsOn/-\", \"value\": {{\"name\": \"{name}\"}}}}]'\n"
         );
@@ -495,7 +496,7 @@ fn a_patch_that_appends_to_what_is_waited_for_fits_all_successors() {
         let [db, more] = ["db", "more"].map(|name| {
             APPS.replace("name: apps", &format!("name: {name}")).replace("apps/one", &format!("apps/{name}"))
         });
-        told(&[
+        files(&[
             ("clusters/one/kustomization.yaml", &list),
             ("clusters/one/apps.yaml", apps),
             ("clusters/one/db.yaml", &db),
@@ -510,9 +511,24 @@ fn a_patch_that_appends_to_what_is_waited_for_fits_all_successors() {
             ),
         ])
     };
+    let told = |apps: &str, name: &str| of(repository(apps, name), outcomes);
     let waiting = format!("{APPS}  dependsOn: [{{ name: db }}]\n");
     let fits = told(&waiting, "more");
     assert!(fits.contains("apps/one: plain"), "{fits}");
+    let divided = of(repository(&waiting, "more"), |input, templates| {
+        split(input, None, templates, &Selection::All).unwrap().changes.apply(input.snapshot)
+    });
+    let (stopped, after) = of(divided, |input, templates| {
+        let plan = migrate(input, input, templates, &MigrateOptions::default()).unwrap();
+        let problem = plan.report.entries().iter().find_map(|one| one.problem.as_ref());
+        (problem.map(|problem| problem.reason.clone()), plan.changes.apply(input.snapshot))
+    });
+    assert_eq!(stopped, None);
+    for side in ["rt", "rw"] {
+        let file = RepoPath::parse(&format!("clusters/one/apps-{side}.yaml")).unwrap();
+        let text = after.file(&file).and_then(File::text).unwrap_or_default();
+        assert!(text.contains("dependsOn:") && text.contains("name: db"), "{text}");
+    }
     let refused = "apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets `spec.dependsOn`";
     // The one without a list of its own would not build.
     let bare = told(APPS, "more");
