@@ -473,7 +473,7 @@ fn what_may_read_this_repository_is_told() {
     let remedy = refused.lines().find_map(|line| line.split_once("`gitops-windows "));
     let command: Vec<&str> = remedy.unwrap().1.trim_end_matches('`').split(' ').collect();
     assert_eq!(command, ["init", "--source", "fleet"], "{refused}");
-    repository.write("windows.yaml", &SPEC);
+    repository.write("windows.yaml", SPEC);
     insta::assert_snapshot!(repository.stdout(&["when", "infra", "--cluster", "edge-01"]));
     let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
     let notes = answer["notes"].as_array().unwrap();
