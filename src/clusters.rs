@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::delivery::{Cluster, Hold, Holds, Model, Reached};
+use crate::delivery::{Cluster, Doubt, Hold, Holds, Model, Reached};
 use crate::mechanism::GateTarget;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::variables;
@@ -235,7 +235,10 @@ impl<'a> Belief<'a> {
     fn kept_out(&self, cluster: &Cluster, one: &Reached) -> Option<&'static str> {
         let target = GateTarget { namespace: one.namespace().to_owned(), name: one.name().to_owned() };
         let job = self.model.closings.running(&cluster.name, &target)?;
-        job.is_kept_out.then_some("nothing new of its gate arrives")
+        job.doubt.as_ref().map(|doubt| match doubt {
+            Doubt::Suspended(_) | Doubt::Unbuilt(_) => "nothing new of its gate arrives",
+            Doubt::Unsaid(..) => "its gate perhaps never arrives",
+        })
     }
 
     /// Returns what holds a Flux Kustomization of a cluster back.

@@ -570,9 +570,17 @@ fn what_people_type_first_works_or_names_what_does() {
 fn check_says_what_it_looked_at() {
     let scratch = Scratch::fixture("sample").with_binary();
     let told = |run: Run| run.stdout + &run.stderr;
-    assert_eq!(told(scratch.expect(0, &["check"])), "Nothing to report.\n");
+    insta::assert_snapshot!(told(scratch.expect(0, &["check"])), @r"
+    note: the folders of edge-01, edge-02 are a guess: nothing in Git names their roots
+     = help: where that is wrong, correct that cluster in windows.yaml
+             or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
+    Nothing to report.
+    ");
     let below = scratch.run_in(&scratch.top().join("apps/web"), &["check"]);
     insta::assert_snapshot!(told(below), @r"
+    note: the folders of edge-01, edge-02 are a guess: nothing in Git names their roots
+     = help: where that is wrong, correct that cluster in windows.yaml
+             or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
     Nothing to report.
     Looked at the whole repository: 2 clusters, 4 Flux Kustomizations.
     ");

@@ -173,7 +173,7 @@ impl<'s> Change<'s> {
     fn open(&self, delivery: &Delivery) -> Option<String> {
         let target = self.step.before.target(delivery);
         let job = self.step.before.model.closings.running(&delivery.reconciled_in.name, &target)?;
-        let held = delivery.held.as_ref().filter(|_| job.held.is_none() && !job.is_kept_out);
+        let held = delivery.held.as_ref().filter(|_| job.held.is_none() && job.doubt.is_none());
         held.and_then(Hold::open)
     }
 

@@ -11,7 +11,7 @@ use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::on_demand;
-use crate::commands::workspace::Workspace;
+use crate::commands::workspace::{Workspace, tell_guess};
 use crate::delivery::Past;
 use crate::delivery::fleet::{Fleet, Schedules};
 use crate::diagnostic::Diagnostic;
@@ -100,6 +100,7 @@ pub fn run(global: &Global, arguments: &Calendar, output: &Output) -> Result<Exi
     }
     let renderer = on_demand(global, output);
     let model = workspace.model(Some(&spec), renderer.as_ref());
+    tell_guess(&model, Some(&spec), output);
     let files = (&workspace.snapshot, &model);
     let history = Past::new(&workspace.repository, "HEAD", files, renderer.as_ref());
     let schedules = Schedules::in_git(&spec, &model, from).map_err(invalid)?.until_applied(

@@ -10,7 +10,7 @@ use crate::cli::Global;
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::{on_demand, renderer};
-use crate::commands::workspace::Workspace;
+use crate::commands::workspace::{Workspace, tell_guess};
 use crate::delivery::{Delivery, Holds, Model};
 use crate::diagnostic::{self, Diagnostic, Severity, distinct};
 use crate::error::{Error, ErrorKind};
@@ -118,6 +118,7 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
         }
     };
     let model = workspace.model(spec, reader);
+    tell_guess(&model, spec, output);
     let warnings = parsed.as_ref().map(|parsed| parsed.warnings.clone()).unwrap_or_default();
     let options = SpecLintOptions {
         most_days_closed: arguments.max_days_closed,

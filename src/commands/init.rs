@@ -33,6 +33,9 @@ pub struct Init {
     /// A folder that belongs to a cluster, where that is not found out (repeatable)
     #[arg(long, value_name = "NAME=FOLDER", conflicts_with_all = ["clusters", "apps"])]
     pub cluster_folder: Vec<String>,
+    /// The GitRepository that fetches this repository, where that is not found out
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["clusters", "apps"])]
+    pub source: Option<String>,
     /// When the window opens, as a cron expression
     #[arg(long, value_name = "CRON")]
     pub open: Option<String>,
@@ -64,6 +67,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         time_zone: arguments.time_zone.clone(),
         alerts: arguments.alerts.clone(),
         folders: arguments.cluster_folder.clone(),
+        source: arguments.source.clone(),
     };
     options.check()?;
     let renderer = renderer(global, output)?;

@@ -11,7 +11,7 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::post::{self, Posting};
 use crate::commands::renderer::renderer;
-use crate::commands::workspace::Workspace;
+use crate::commands::workspace::{Workspace, tell_guess};
 use crate::delivery::{Past, World};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
@@ -134,6 +134,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     let old_world = World { snapshot: &before, model: &old_model };
     let mut new_model = workspace.model_after(old_world, &after, new.as_ref(), renderer.as_ref());
     new_model.keep_unread(&old_model);
+    tell_guess(&new_model, new.as_ref(), output);
     let history = Past::new(repository, &merge_base, (&before, &old_model), renderer.as_ref());
     let tree = |world, spec| Tree::new(world, spec).by_its_gates(now);
     let before_tree = tree(old_world, old.as_ref()).with_history(now, &history);

@@ -6,7 +6,7 @@ use crate::cli::{Global, TextFormat};
 use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::on_demand;
-use crate::commands::workspace::Workspace;
+use crate::commands::workspace::{Workspace, tell_guess};
 use crate::delivery::fleet::{Fleet, Schedules};
 use crate::delivery::{Input, Past};
 use crate::error::{Error, ErrorKind};
@@ -37,6 +37,7 @@ pub fn run(global: &Global, arguments: &When, output: &Output) -> Result<Exit, E
     let spec = workspace.spec(output)?;
     let renderer = on_demand(global, output);
     let model = workspace.model(Some(&spec), renderer.as_ref());
+    tell_guess(&model, Some(&spec), output);
     let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
     let zone = Schedules::new(&spec).map_err(invalid)?.zone(&spec, &arguments.clusters);
     let zone = zone.or_else(|| spec.zone());

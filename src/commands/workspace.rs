@@ -157,6 +157,11 @@ impl Workspace {
     }
 }
 
+/// Says which clusters only their folders tell of.
+pub fn tell_guess(model: &Model, spec: Option<&Spec>, output: &Output) {
+    output.diagnostics(model.guess(spec).as_slice());
+}
+
 /// Refuses a spec of a git repository inside of the folder: its paths mean that one, and nothing here would fit.
 fn refuse_inner(global: &Global, repository: &Repository) -> Result<(), Error> {
     let folder = Path::new(&global.spec).parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -231,6 +236,7 @@ impl Loaded {
     fn with(global: &Global, output: &Output, workspace: Workspace, spec: Spec) -> Result<Loaded, Error> {
         let renderer = renderer(global, output)?;
         let model = workspace.model(Some(&spec), renderer.as_ref());
+        tell_guess(&model, Some(&spec), output);
         Ok(Loaded { workspace, spec, model, renderer })
     }
 

@@ -61,6 +61,9 @@ pub const KEPT_OUT: &str = "Git suspends the Flux Kustomization of its gate. It 
 /// What is taken for granted where what applies a gate does not build, which ends the same way.
 pub const UNBUILT: &str = "the Flux Kustomization of its gate does not build. It is assumed that the cluster has the CronJobs, which run on";
 
+/// What is taken for granted where what applies a gate depends on what is not in Git: that may be there all the same.
+pub const UNSAID: &str = "the Flux Kustomization of its gate depends on another, which is not in Git. It is assumed that the cluster has the CronJobs";
+
 /// A Flux Kustomization of a cluster that waits for windows.
 #[derive(Clone, Debug)]
 pub struct Waiting<'a> {
@@ -81,8 +84,8 @@ pub struct Begun {
     first: First,
     /// How many minutes lie between two looks at a table; 0 for a pair of CronJobs.
     tick: u32,
-    /// Why nothing new of the gate arrives, where that is so.
-    kept_out: Option<&'static str>,
+    /// What is taken for granted of the gate, where the cluster may not have it.
+    assumption: Option<&'static str>,
 }
 
 /// When something closes for the first time.
@@ -102,12 +105,12 @@ impl Begun {
     fn new(appeared: Appeared, at: Timestamp, tick: u32) -> Begun {
         let from = at.checked_add(Span::new().seconds(1)).unwrap_or(at);
         let first = if appeared == Appeared::Unknown { First::Unknown } else { First::After(from) };
-        Begun { appeared, first, tick, kept_out: None }
+        Begun { appeared, first, tick, assumption: None }
     }
 
     /// Returns what is said of something that reads its held source only from the opening of what applies it on.
     pub(super) fn brought(appeared: Appeared, opening: Option<Timestamp>) -> Begun {
-        Begun { appeared, first: First::Brought(opening), tick: 0, kept_out: None }
+        Begun { appeared, first: First::Brought(opening), tick: 0, assumption: None }
     }
 
     /// Tells whether nothing has ever brought its gate to the cluster.
@@ -142,7 +145,7 @@ impl Begun {
 
     /// Says why it is only taken for closed, where Git can't say whether anything has closed it.
     pub fn assumed(&self) -> Option<&'static str> {
-        (self.first == First::Unknown).then_some(self.kept_out.unwrap_or(ASSUMED))
+        (self.first == First::Unknown).then_some(self.assumption.unwrap_or(ASSUMED))
     }
 
     /// Returns the state at an instant at which nothing has closed yet; `None` where something has, or Git can't say it.
@@ -179,11 +182,9 @@ pub fn begun(
     };
     let past = history.states(*since).map(|states| States { states, history });
     let begun = |one: Asked<'_>| match &past {
-        _ if one.kept_out.is_some() => one
-            .never_came(history, at)
-            .or(Some(Begun { kept_out: one.kept_out, ..Begun::new(Appeared::Unknown, at, one.tick) })),
-        Some(past) => one.begun(past, at),
-        None => Some(Begun::new(Appeared::Unknown, at, one.tick)),
+        _ if one.is_kept_out => one.never_came(history, at).or(Some(one.unknown(at))),
+        Some(past) => one.begun(past, at).or_else(|| one.assumption.map(|_| one.unknown(at))),
+        None => Some(one.unknown(at)),
     };
     let moved = |one: Moved<'_>| past.as_ref().and_then(|past| one.begun(past));
     let all = asked.into_iter().zip(brought);
@@ -302,7 +303,8 @@ struct Asked<'a> {
     files: BTreeSet<RepoPath>,
     tick: u32,
     is_in_git: bool,
-    kept_out: Option<&'static str>,
+    is_kept_out: bool,
+    assumption: Option<&'static str>,
 }
 
 impl<'a> Asked<'a> {
@@ -319,7 +321,8 @@ impl<'a> Asked<'a> {
             files: files.cloned().collect(),
             tick,
             is_in_git: own.is_some(),
-            kept_out: job.kept_out(),
+            is_kept_out: job.is_kept_out(),
+            assumption: job.assumption(),
         })
     }
 
@@ -336,9 +339,14 @@ impl<'a> Asked<'a> {
     /// Returns it where the gate never came; `None` where it did, or that is not known.
     fn never_came(&self, history: &dyn History, at: Timestamp) -> Option<Begun> {
         let Waiting { cluster, target, .. } = self.waiting;
-        let is_let_in = |model: &Model| closer(model, cluster, target).is_some_and(|job| !job.is_kept_out);
+        let is_let_in = |model: &Model| closer(model, cluster, target).is_some_and(|job| !job.is_kept_out());
         let appeared = never_let_in(history, &self.files, &is_let_in)?;
         Some(Begun { first: First::Never, ..Begun::new(appeared, at, self.tick) })
+    }
+
+    /// Returns what is said where Git does not tell whether something has closed it.
+    fn unknown(&self, at: Timestamp) -> Begun {
+        Begun { assumption: self.assumption, ..Begun::new(Appeared::Unknown, at, self.tick) }
     }
 
     fn begun(&self, past: &States<'_>, at: Timestamp) -> Option<Begun> {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::delivery::about::owned;
 use crate::delivery::view::{CHANGING, HARMLESS};
-use crate::delivery::{Artifact, EntryPoint, Model, Reached};
+use crate::delivery::{Artifact, Doubt, EntryPoint, Model, Reached};
 use crate::path::RepoPath;
 use crate::render::Request;
 use crate::repo::{FluxKustomization, Graph, Kustomization, Reference, Snapshot, built, generated_children};
@@ -26,8 +26,9 @@ pub(super) struct Carried {
     pub lists: BTreeSet<RepoPath>,
     /// The files that the build sees; `None` for all of the repository.
     pub artifact: Option<Artifact>,
-    /// Whether Git suspends what applies it, or what applies that.
-    pub is_suspended: bool,
+    /// Why Git does not tell whether it is applied, where Git suspends what applies it, or what applies that, or either
+    /// depends on what is not in Git.
+    pub doubt: Option<Doubt>,
     /// Whether what applies it is known to fail, whatever this part of it does.
     pub is_failing: bool,
 }
@@ -67,7 +68,7 @@ pub(super) fn carried(model: &Model, snapshot: &Snapshot) -> Vec<Carried> {
         namespace: None,
         lists: model.graph.get(folder).map(|list| list.file.clone()).into_iter().collect(),
         artifact: None,
-        is_suspended: false,
+        doubt: None,
         is_failing: false,
     }));
     found
@@ -82,7 +83,7 @@ struct Way<'m> {
     by: [String; 3],
     spec: &'m Value,
     artifact: Option<&'m Artifact>,
-    is_suspended: bool,
+    doubt: Option<Doubt>,
     is_failing: bool,
 }
 
@@ -99,11 +100,13 @@ impl<'m> Way<'m> {
                 .as_ref()
                 .is_some_and(|path| lacks(graph, &model.delivered.files(snapshot, artifact), path))
         };
+        let suspended = model.kept_out_by(flux).map(|by| Doubt::Suspended(by.name.clone()));
+        let unsaid = || model.delivered.named(&flux.read_in)?.unsaid_on_way(reached?);
         Way {
             by: owned(reached.map_or((&flux.remote, &flux.namespace, &flux.name), Reached::key)),
             spec,
             artifact,
-            is_suspended: model.kept_out_by(flux).is_some(),
+            doubt: suspended.or_else(unsaid),
             is_failing: fails || lacks(),
         }
     }
@@ -145,11 +148,11 @@ fn of_entry(
         let is_fetched = || files.iter().any(|file| model.delivered.is_fetched_by(cluster, file));
         if !is_said && is_fetched() {
             let by = by_hand_of(&entry.path);
-            ways.push(Way { by, spec: &Value::Null, artifact: None, is_suspended: false, is_failing: false });
+            ways.push(Way { by, spec: &Value::Null, artifact: None, doubt: None, is_failing: false });
         }
     }
     let mut found = Vec::new();
-    for Way { by, spec, artifact, is_suspended, is_failing } in ways {
+    for Way { by, spec, artifact, doubt, is_failing } in ways {
         let namespace = spec["targetNamespace"].as_str().filter(|namespace| !namespace.is_empty());
         let is_set = |field: &&str| spec[*field].as_array().is_none_or(|list| !list.is_empty());
         let mut changing = CHANGING.iter().filter(|field| !spec[**field].is_null());
@@ -168,7 +171,7 @@ fn of_entry(
             namespace,
             lists,
             artifact: artifact.cloned(),
-            is_suspended,
+            doubt: doubt.clone(),
             is_failing,
         }));
     }

@@ -253,7 +253,7 @@ impl Reader<'_> {
         let is_here =
             |other: &&FluxKustomization| !is_kept(&other.file) && other.spec("kubeConfig").is_null();
         let others = self.flux.iter().filter(is_here).filter_map(|other| other.path.as_ref());
-        let others: BTreeSet<&RepoPath> = others.filter(|path| !path.is_top()).collect();
+        let others: BTreeSet<&RepoPath> = others.collect();
         own.retain(|one| {
             let (position, root) = one;
             if is_bootstrapped(one, self.flux) {
@@ -261,7 +261,10 @@ impl Reader<'_> {
             }
             let taking_in = self.top.graph.taken_in_by(&self.flux[*position].file);
             // So does whoever builds a list above its folder, as where each app's stands beside its files.
-            let brings = |path: &RepoPath| others.contains(path) || root.folder.is_within(path);
+            let is_built = |path: &RepoPath| others.contains(path) || self.top.graph.has(path);
+            let brings = |path: &RepoPath| {
+                others.contains(path) && !path.is_top() || root.folder.is_within(path) && is_built(path)
+            };
             taking_in.contains(&root.folder) || !taking_in.iter().any(brings)
         });
         let id = |root: &Root| root.source.as_ref().map(|(id, _)| id.clone());

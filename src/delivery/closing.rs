@@ -8,7 +8,9 @@ use crate::delivery::about::owned;
 use crate::delivery::brought::{Brought, brought};
 use crate::delivery::gate::WrittenJob;
 use crate::delivery::withheld::DEEPEST;
-use crate::delivery::{Cluster, Clusters, Hold, Input, KEPT_OUT, Model, Reached, SourceId, UNBUILT};
+use crate::delivery::{
+    Cluster, Clusters, Doubt, Hold, Input, KEPT_OUT, Model, Reached, SourceId, UNBUILT, UNSAID,
+};
 use crate::error::Error;
 use crate::mechanism::{self, Action, GateTarget, HeldId, Parameter, read};
 use crate::path::RepoPath;
@@ -48,11 +50,9 @@ pub struct BuiltJob {
     pub obeys_stop: bool,
     /// Whether Git lets it run: the CronJob is not suspended.
     pub is_running: bool,
-    /// Whether Git suspends what applies it, or that does not build: what the cluster has of it runs on, and nothing new
-    /// arrives.
-    pub is_kept_out: bool,
-    /// Whether that is because what applies it does not build; then it is what the files say as far as they can be read.
-    pub is_unbuilt: bool,
+    /// Why the cluster may not have it as Git says it. Of what does not build it is what the files say, as far as they can be
+    /// read.
+    pub doubt: Option<Doubt>,
 }
 
 impl BuiltJob {
@@ -74,14 +74,23 @@ impl BuiltJob {
             schedule: job["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
             time_zone: job["spec"]["timeZone"].as_str().map(str::to_owned),
             is_running: !mechanism::is_off(job),
-            is_kept_out: false,
-            is_unbuilt: false,
+            doubt: None,
         })
     }
 
-    /// Says why nothing new of it arrives, where that is so.
-    pub fn kept_out(&self) -> Option<&'static str> {
-        self.is_kept_out.then_some(if self.is_unbuilt { UNBUILT } else { KEPT_OUT })
+    /// Tells whether nothing new of it arrives, while what the cluster has of it runs on: Git suspends what applies it, or
+    /// that does not build.
+    pub fn is_kept_out(&self) -> bool {
+        matches!(self.doubt, Some(Doubt::Suspended(_) | Doubt::Unbuilt(_)))
+    }
+
+    /// Says what is taken for granted where the cluster may not have it as Git says it.
+    pub fn assumption(&self) -> Option<&'static str> {
+        self.doubt.as_ref().map(|doubt| match doubt {
+            Doubt::Suspended(_) => KEPT_OUT,
+            Doubt::Unbuilt(_) => UNBUILT,
+            Doubt::Unsaid(..) => UNSAID,
+        })
     }
 
     fn in_namespace(object: &Object, namespace: Option<&str>) -> Option<BuiltJob> {
@@ -207,11 +216,15 @@ impl Closings {
             if is_unread && is_patched(model, &one.request.path) {
                 jobs.iter_mut().for_each(|(job, _)| job.is_running = true);
             }
+            let doubt = match &one.doubt {
+                Some(Doubt::Suspended(_)) => one.doubt.clone(),
+                _ if is_unbuilt => Some(unbuilt(&one.by)),
+                doubt => doubt.clone(),
+            };
             let known = found.jobs.entry(one.cluster.clone()).or_default();
             let before = known.len();
             for (mut job, file) in jobs {
-                job.is_kept_out = one.is_suspended || is_unbuilt;
-                job.is_unbuilt = is_unbuilt && !one.is_suspended;
+                job.doubt.clone_from(&doubt);
                 job.hold_readers(model, &one.cluster);
                 job.note_resumed(model, &one.cluster);
                 let id = (one.cluster.clone(), job.name.clone());
@@ -245,10 +258,11 @@ impl Closings {
             for job in older.closings.of(cluster) {
                 let id = (cluster.clone(), job.name.clone());
                 let mut by = older.closings.appliers.get(&id).into_iter().flatten();
-                if own.iter().any(|known| known.name == job.name) || !by.any(is_left) {
+                let Some(left) = by.find(|by| is_left(by)) else { continue };
+                if own.iter().any(|known| known.name == job.name) {
                     continue;
                 }
-                own.push(BuiltJob { is_kept_out: true, is_unbuilt: true, ..job.clone() });
+                own.push(BuiltJob { doubt: Some(unbuilt(left)), ..job.clone() });
                 self.appliers.entry(id.clone()).or_default().extend(older.closings.appliers[&id].clone());
                 self.files.entry(id).or_default().extend(older.closings.files(cluster, &job.name).cloned());
             }
@@ -290,7 +304,7 @@ impl Closings {
         let closes = |job: &&BuiltJob| job.is_running && job.closes(target) && !job.resumed.contains(target);
         let mut all = self.of(cluster).iter().filter(closes);
         let first = all.next()?;
-        Some(std::iter::once(first).chain(all).find(|job| !job.is_kept_out).unwrap_or(first))
+        Some(std::iter::once(first).chain(all).find(|job| job.doubt.is_none()).unwrap_or(first))
     }
 
     /// Tells whether Git resumes a Flux Kustomization each time that a gate has suspended it, and nothing else closes it.
@@ -335,6 +349,11 @@ pub fn resumes(model: &Model, cluster: &str, one: &Reached) -> bool {
     is_applied && flux.is_none_or(|flux| model.kept_out_by(flux).is_none())
 }
 
+/// Returns the doubt about what a Flux Kustomization brings that does not build.
+fn unbuilt([.., name]: &[String; 3]) -> Doubt {
+    Doubt::Unbuilt(name.clone())
+}
+
 /// Tells whether a list that takes part in a build has patches.
 fn is_patched(model: &Model, folder: &RepoPath) -> bool {
     let lists = built(&model.graph, folder);
@@ -365,8 +384,7 @@ fn written(model: &Model, folder: &RepoPath) -> Vec<(BuiltJob, Option<RepoPath>)
         schedule: job.value["spec"]["schedule"].as_str().unwrap_or_default().to_owned(),
         time_zone: job.value["spec"]["timeZone"].as_str().map(str::to_owned),
         is_running: !mechanism::is_off(&job.value),
-        is_kept_out: false,
-        is_unbuilt: false,
+        doubt: None,
     };
     let jobs = gates.flat_map(|gate| [&gate.open, &gate.close]);
     jobs.map(|job| (built(job), Some(job.file.clone()))).collect()

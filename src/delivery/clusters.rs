@@ -11,6 +11,7 @@ use crate::delivery::doubt::Doubt;
 use crate::delivery::fetched::{Artifact, Ignore};
 use crate::delivery::former::Former;
 use crate::delivery::naming::{self, home};
+use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{EXTERNAL, SourceId};
 use crate::delivery::stuck::Stall;
 use crate::delivery::variables::{Bringing, Variables, wanted};
@@ -300,6 +301,17 @@ impl Cluster {
     /// Tells whether nobody knows that a Flux Kustomization builds no folder of this repository.
     pub fn may_build_here(&self, one: &Reached) -> bool {
         one.path.is_none() && self.is_unclear(&one.source())
+    }
+
+    /// Returns the Flux Kustomizations of which nobody knows whether they build a folder of this repository, with that.
+    pub fn perhaps_here(&self) -> impl Iterator<Item = (&Reached, &RepoPath)> {
+        let folder = |one: &Reached| {
+            let (source, path) = (one.source(), one.value["spec"]["path"].as_str()?);
+            let folder = secure_join(&RepoPath::top(), path)?;
+            self.unclear.iter().find(|(id, own)| *id == source && *own == folder).map(|(_, own)| own)
+        };
+        let own = self.kustomizations.iter().filter(|one| one.path.is_none());
+        own.filter_map(move |one| Some((one, folder(one)?)))
     }
 
     /// Returns what a generator makes under a name; one that fails may make anything.

@@ -18,6 +18,9 @@ pub enum Doubt {
     Suspended(String),
     /// This Flux Kustomization or root, which brings it, does not build.
     Unbuilt(String),
+    /// This one, which brings it, depends on another one that is not in Git, the second name: nobody knows whether it ever
+    /// applies anything.
+    Unsaid(String, String),
 }
 
 impl Doubt {
@@ -26,6 +29,9 @@ impl Doubt {
         match self {
             Doubt::Suspended(above) => format!("Git suspends {above}, which brings it"),
             Doubt::Unbuilt(above) => format!("{above}, which brings it, does not build"),
+            Doubt::Unsaid(above, other) => {
+                format!("{above}, which brings it, depends on {other}, which is not in Git")
+            }
         }
     }
 }
@@ -69,6 +75,18 @@ impl Cluster {
         self.doubts.get_or_init(|| self.find_doubts()).get(&position)
     }
 
+    /// Returns the doubt about what a Flux Kustomization brings that depends on another one which is not in Git.
+    fn unsaid_by(&self, one: &Reached) -> Option<Doubt> {
+        self.unsaid(one).map(|other| Doubt::Unsaid(one.name().to_owned(), other.to_owned()))
+    }
+
+    /// Returns the doubt about what a Flux Kustomization brings, where that itself, or one on the way to it, depends on
+    /// another one which is not in Git.
+    pub(super) fn unsaid_on_way(&self, one: &Reached) -> Option<Doubt> {
+        let above = || self.doubt(one).filter(|doubt| matches!(doubt, Doubt::Unsaid(..))).cloned();
+        self.unsaid_by(one).or_else(above)
+    }
+
     /// Returns why no commit reaches a Flux Kustomization: nothing of what brings it applies one. `None` where something does.
     ///
     /// What waits then comes all at once, when that is mended.
@@ -99,7 +117,7 @@ impl Cluster {
         let why = |above: &Reached| match (above.is_suspended(), above.fails()) {
             (true, _) => Some(Doubt::Suspended(above.name().to_owned())),
             (false, true) => Some(Doubt::Unbuilt(above.name().to_owned())),
-            (false, false) => None,
+            (false, false) => self.unsaid_by(above),
         };
         self.find_kept(&why, &|root| Doubt::Unbuilt(format!("root {}", root.folder)))
     }
@@ -246,6 +264,35 @@ resources:
         files.pop();
         let of_deep = "deep: perhaps not in the cluster: Git suspends above, which brings it";
         assert_eq!(told(&files).last().map(String::as_str), Some(of_deep));
+    }
+
+    #[test]
+    fn what_depends_on_something_outside_of_git_may_bring_nothing() {
+        let root = flux("flux-system", "./clusters/prod", "");
+        let above = flux("above", "./above", "dependsOn: [{ name: outside }]");
+        let beside = flux("beside", "./beside", "dependsOn: [{ name: above }]");
+        let (below, deep) = (flux("below", "./below", ""), flux("deep", "./deep", ""));
+        let files = [
+            ("clusters/prod/sync.yaml", root.as_str()),
+            ("clusters/prod/above.yaml", &above),
+            ("clusters/prod/beside.yaml", &beside),
+            ("above/below.yaml", &below),
+            ("beside/deep.yaml", &deep),
+            ("deep/s.yaml", SERVICE),
+        ];
+        let open = |name: &str, above: &str| {
+            let why = format!("{above}, which brings it, depends on outside, which is not in Git");
+            format!("{name}: perhaps not in the cluster: {why}")
+        };
+        assert_eq!(
+            told(&files),
+            [
+                "above: there".to_owned(),
+                "beside: there".to_owned(),
+                open("below", "above"),
+                open("deep", "beside")
+            ]
+        );
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod gate_job;
 mod gate_patch;
 mod generator;
 mod glob;
+mod guess;
 mod hold;
 mod input;
 mod instance;
@@ -100,8 +101,8 @@ pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers, unnamed};
 pub(crate) use artifacts::Artifacts;
 pub use begun::{
-    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNTIL_FIRST, Unclosed, Waiting,
-    begun, unclosed, unread,
+    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNSAID, UNTIL_FIRST, Unclosed,
+    Waiting, begun, unclosed, unread,
 };
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::{BuiltJob, Closings, resumes};
@@ -115,6 +116,7 @@ pub use fetched::{Artifact, Ignore, is_ignore_file};
 pub(crate) use gate_job::gate_jobs;
 pub use gate_job::{GateJob, UnclearJob};
 pub use gate_patch::{GatePatch, gate_patch};
+pub(crate) use guess::CORRECT;
 pub use hold::{Held, Hold, Holds};
 pub use input::{Input, Later};
 pub use jitter::Jitters;

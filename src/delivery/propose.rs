@@ -10,7 +10,7 @@ use crate::delivery::ClusterFolders;
 use crate::delivery::clusters::is_beside;
 use crate::delivery::naming::{below_clusters, prefix};
 use crate::delivery::root::{Reason, Root};
-use crate::delivery::view::View;
+use crate::delivery::view::{HARMLESS, View};
 use crate::path::RepoPath;
 use crate::repo::flux::holds_variable;
 use crate::repo::{FluxKustomization, Kustomization};
@@ -53,6 +53,11 @@ pub(super) fn propose(
 ) -> Vec<Root> {
     let used: BTreeSet<RepoPath> = flux.iter().flat_map(FluxKustomization::components).collect();
     let is_said = |path: &RepoPath| paths.values().flatten().any(|folder| path.is_within(folder));
+    let served = OnceCell::new();
+    let served: &dyn Fn(&RepoPath) -> usize = &|top| {
+        let served = served.get_or_init(|| served_by(flux, view));
+        served.get(top).map_or(0, BTreeSet::len)
+    };
     let mut homes: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
     // Of those that name no folder of this repository.
     let mut lost: BTreeMap<RepoPath, Vec<usize>> = BTreeMap::new();
@@ -72,7 +77,7 @@ pub(super) fn propose(
             continue;
         }
         if !(stands || is_elsewhere) {
-            for home in homes_of(one, view, paths, &used) {
+            for home in homes_of(one, view, paths, &used, served) {
                 lost.entry(home).or_default().push(position);
             }
             continue;
@@ -81,7 +86,7 @@ pub(super) fn propose(
         match one.path.as_ref().filter(|path| is_said(path) && !is_said(&one.file)) {
             Some(path) => found.push(Root::folder(path, Reason::Proposed)),
             None => {
-                for home in homes_of(one, view, paths, &used) {
+                for home in homes_of(one, view, paths, &used, served) {
                     homes.entry(home).or_default().push(position);
                 }
             }
@@ -159,7 +164,11 @@ pub(super) fn propose(
         own.iter().all(|position| names.insert((&flux[*position].namespace, &flux[*position].name)))
             && is_free(home, own)
     });
-    homes.retain(|home, own| !former.contains(home) && !own.iter().any(is_of_root));
+    // What a home leaves out is switched off there, whatever its name is.
+    let holds_root = |home: &RepoPath, at: &usize| {
+        is_of_root(at) && view.graph.taken_in_by(&flux[*at].file).contains(home)
+    };
+    homes.retain(|home, own| !former.contains(home) && !own.iter().any(|at| holds_root(home, at)));
     let folders: Vec<RepoPath> = roots.iter().map(|root| root.folder.clone()).collect();
     // A cluster that has a root gets what that brings, also where something on the way does not build.
     let has_root = |home: &RepoPath| !home.is_top() && folders.iter().any(|folder| folder.is_within(home));
@@ -176,6 +185,21 @@ pub(super) fn propose(
             found.push(Root::folder(home, Reason::Proposed));
         } else {
             found.extend(of_home(home, own().filter_map(|one| one.path.as_ref())));
+        }
+    }
+    // Several may build one folder, as with a `targetNamespace` each.
+    let mut known = BTreeSet::new();
+    found.retain(|root: &Root| known.insert(root.folder.clone()));
+    found
+}
+
+/// Returns by topmost list the folders of the clusters of which it takes in Flux Kustomizations, or where else these stand.
+fn served_by(flux: &[FluxKustomization], view: &View) -> BTreeMap<RepoPath, BTreeSet<RepoPath>> {
+    let mut found: BTreeMap<RepoPath, BTreeSet<RepoPath>> = BTreeMap::new();
+    for one in flux {
+        let own = prefix(&one.file.parent().unwrap_or_default());
+        for top in view.graph.tops(&one.file) {
+            found.entry(top).or_default().insert(own.clone());
         }
     }
     found
@@ -267,11 +291,15 @@ pub(super) fn is_kept(file: &RepoPath) -> bool {
 /// topmost list that has it, else its own. What several clusters list is applied with each, as a base of theirs. What only
 /// a Component lists is applied with none: no folder above it can list it (kustomize, `accumulateDirectory`), and where it is
 /// `used` by `spec.components` it comes with what that builds. Alone it is a cluster where the spec or its place says so.
+///
+/// A list beside the clusters that only lists files of one cluster is the way by which people apply these: their home is that
+/// of the cluster. `served` counts the clusters of a list.
 fn homes_of(
     one: &FluxKustomization,
     view: &View,
     paths: &ClusterFolders,
     used: &BTreeSet<RepoPath>,
+    served: &dyn Fn(&RepoPath) -> usize,
 ) -> BTreeSet<RepoPath> {
     let mut tops = view.graph.tops(&one.file);
     let is_listed = !tops.is_empty();
@@ -282,10 +310,21 @@ fn homes_of(
     if is_listed && tops.is_empty() {
         return BTreeSet::new();
     }
+    let own = one.file.parent().unwrap_or_default();
+    let only_lists = |top: &RepoPath| {
+        let is_harmless = |key: &str| HARMLESS.contains(&key.to_lowercase().as_str());
+        view.graph.get(top).is_some_and(|list| list.keys().all(is_harmless))
+            && view.graph.referrers(&one.file).any(|list| list == top)
+    };
+    let is_of_own = |top: &RepoPath| {
+        let is_beside = below_clusters(&own).is_some() && below_clusters(top).is_none() && !is_said(top);
+        is_beside && only_lists(top) && served(top) == 1
+    };
     let folders = match &tops[..] {
+        [top] if is_of_own(top) => vec![own],
         [_] => tops,
         [_, _, ..] if tops.iter().all(|top| below_clusters(top).is_some()) => tops,
-        _ => vec![one.file.parent().unwrap_or_default()],
+        _ => vec![own],
     };
     folders.iter().map(|folder| home(folder, paths)).collect()
 }

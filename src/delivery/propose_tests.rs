@@ -1,4 +1,4 @@
-use crate::delivery::reading::tests::{LIST, SERVICE, believed, flux, read, source};
+use crate::delivery::reading::tests::{LIST, SERVICE, believed, believed_with, flux, read, source};
 use crate::delivery::{ClusterFolders, Known};
 use crate::path::RepoPath;
 
@@ -321,4 +321,120 @@ fn a_number_below_a_folder_of_clusters_counts_them() {
     prd-01: clusters/prd/01 proposed
       flux-system/apps apps by nobody
     ");
+}
+
+/// A cluster whose root is in Git, and one whose Flux Kustomizations a list elsewhere names.
+fn beside_a_root(own: &[(&str, &str)]) -> String {
+    let (root, apps) = (flux("flux-system", "./clusters/one", ""), flux("apps", "./apps", ""));
+    let files = [
+        ("clusters/one/flux-system/gotk-sync.yaml", root.as_str()),
+        ("clusters/one/apps.yaml", &apps),
+        ("clusters/two/config/apps.yaml", &apps),
+        ("apps/s.yaml", SERVICE),
+        ("bootstrap/two/kustomization.yaml", "resources: [../../clusters/two/flux/sync.yaml]\n"),
+    ];
+    let told = believed(&[&files, own].concat());
+    told.split_once("two: ").map_or(told.clone(), |(_, two)| format!("two: {two}"))
+}
+
+#[test]
+fn a_list_beside_the_clusters_is_only_the_way_to_one() {
+    let of = |path: &str| flux("cluster", path, "");
+    let sync = "clusters/two/flux/sync.yaml";
+    insta::assert_snapshot!(beside_a_root(&[(sync, &of("./clusters/two/config"))]), @r"
+    two: clusters/two proposed
+      flux-system/apps apps by nobody
+      flux-system/cluster clusters/two/config by nobody
+    ");
+    // What applies the folder of the cluster is its root, also where the list of that folder leaves it out.
+    let list = ("clusters/two/kustomization.yaml", "resources: [config/apps.yaml]\n");
+    insta::assert_snapshot!(beside_a_root(&[(sync, &of("./clusters/two")), list]), @r"
+    two: clusters/two applies itself
+      flux-system/cluster clusters/two by nobody
+      flux-system/apps apps by flux-system/cluster
+    ");
+    // One that changes what it lists is a cluster by itself.
+    let patched = "resources: [../../clusters/base/apps.yaml]\npatches: [{ target: { kind: Kustomization }, patch: '[{\"op\": \"replace\", \"path\": \"/spec/path\", \"value\": \"./more\"}]' }]\n";
+    let told = believed(&[
+        ("env/prod/kustomization.yaml", patched),
+        ("clusters/base/apps.yaml", &of("./apps")),
+        ("apps/s.yaml", SERVICE),
+        ("more/s.yaml", SERVICE),
+    ]);
+    assert_eq!(told, "prod: env/prod proposed\n  flux-system/cluster more by nobody\n");
+    // Of a list of several clusters nobody knows whose it is.
+    let three = ("clusters/three/flux/sync.yaml", &*of("./apps").replace("cluster,", "three,"));
+    let both = "resources: [../../clusters/two/flux/sync.yaml, ../../clusters/three/flux/sync.yaml]\n";
+    let told = beside_a_root(&[(sync, &of("./apps")), three, ("bootstrap/two/kustomization.yaml", both)]);
+    insta::assert_snapshot!(told, @r"
+    two: clusters/two proposed
+      flux-system/apps apps by nobody
+      flux-system/cluster apps by nobody
+    not alive: clusters/three/flux/sync.yaml three
+    ");
+}
+
+#[test]
+fn what_a_list_leaves_out_does_not_take_its_cluster_for_that_of_another_root() {
+    let (root, apps) = (flux("flux-system", "./clusters/one", ""), flux("apps", "./apps", ""));
+    let files = |list: &'static str| {
+        believed(&[
+            ("clusters/one/kustomization.yaml", "resources: [flux-system.yaml, apps.yaml]\n"),
+            ("clusters/one/flux-system.yaml", root.as_str()),
+            ("clusters/one/apps.yaml", &apps),
+            ("clusters/two/kustomization.yaml", list),
+            // A copy of which nobody has changed the path.
+            ("clusters/two/flux-system.yaml", &root),
+            ("clusters/two/apps.yaml", &apps),
+            ("apps/s.yaml", SERVICE),
+        ])
+    };
+    insta::assert_snapshot!(files("resources: [apps.yaml]\n"), @r"
+    one: clusters/one applies itself
+      flux-system/flux-system clusters/one by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    two: clusters/two proposed
+      flux-system/apps apps by nobody
+    not alive: clusters/two/flux-system.yaml flux-system
+    ");
+    // One that is listed leads the cluster to the new folder.
+    let told = files("resources: [flux-system.yaml, apps.yaml]\n");
+    assert!(!told.contains("two: "), "{told}");
+}
+
+#[test]
+fn what_a_folder_takes_in_from_elsewhere_and_applies_the_folder_is_a_root() {
+    let (root, apps) = (flux("flux-system", "./clusters/one", ""), flux("apps", "./apps", ""));
+    let told = |list: &str| {
+        believed(&[
+            ("clusters/one/kustomization.yaml", list),
+            ("flux/one/sync.yaml", root.as_str()),
+            ("clusters/one/apps.yaml", &apps),
+            ("apps/s.yaml", SERVICE),
+        ])
+    };
+    insta::assert_snapshot!(told("resources: [../../flux/one/sync.yaml, apps.yaml]\n"), @r"
+    one: clusters/one applies itself
+      flux-system/flux-system clusters/one by flux-system/flux-system
+      flux-system/apps apps by flux-system/flux-system
+    ");
+    // By its build it applies another folder.
+    let patch = "patches: [{ target: { kind: Kustomization, name: flux-system }, patch: '[{\"op\": \"replace\", \"path\": \"/spec/path\", \"value\": \"./clusters/other\"}]' }]\n";
+    let told = told(&format!("resources: [../../flux/one/sync.yaml, apps.yaml]\n{patch}"));
+    assert!(told.starts_with("one: clusters/one proposed"), "{told}");
+}
+
+#[test]
+fn what_several_build_in_namespaces_of_their_own_is_one_root() {
+    let all =
+        ["dev", "stage", "prod"].map(|name| flux(name, "./deploy", &format!("targetNamespace: {name}")));
+    let all = all.join("---\n");
+    let told = |known: &Known| believed_with(known, &[("flux.yaml", &all), ("deploy/s.yaml", SERVICE)]);
+    let one = |name: &str| {
+        let own = ["dev", "stage", "prod"].map(|own| format!("  flux-system/{own} deploy by nobody\n"));
+        format!("{name}: deploy proposed\n{}", own.concat())
+    };
+    assert_eq!(told(&Known::default()), one("cluster"));
+    let paths = ClusterFolders::from([("edge".to_owned(), vec![RepoPath::parse("deploy").unwrap()])]);
+    assert_eq!(told(&Known { paths, ..Known::default() }), one("edge"));
 }

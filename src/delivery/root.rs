@@ -114,7 +114,7 @@ pub enum Reason {
 ///
 /// Where its path has variables, its own `postBuild` fills them in, as it is among what it builds itself; then it may
 /// stand in a base that several clusters share. Where only a patch in the folder's own list brings that `postBuild`, or the
-/// path itself, the folder is built.
+/// path itself, or the folder takes its file in from elsewhere, the folder is built.
 pub(super) fn applying_themselves(
     snapshot: &Snapshot,
     graph: &Graph,
@@ -203,11 +203,16 @@ pub(super) fn applying_themselves(
         false => graph.taken_in_by(&one.file).into_iter().filter(|folder| saying.contains(folder)).collect(),
     };
     let whole = flux.iter().enumerate().filter(|(_, one)| is_whole(one));
+    let taking_in = |one: &FluxKustomization| {
+        let folder = folder(one, &one.value["spec"]).filter(|folder| graph.has(folder));
+        folder.filter(|folder| graph.taken_in_by(&one.file).contains(folder))
+    };
     let asked: Vec<(usize, &FluxKustomization, RepoPath)> = whole
         .flat_map(|(position, one)| {
             let of_variable = holds_variable(&filled(&one.value)["spec"]["path"]);
             let folders = if of_variable { candidates(one) } else { named(one) };
-            folders.into_iter().map(move |own| (position, one, own))
+            let own = taking_in(one).filter(|own| !folders.contains(own));
+            folders.into_iter().chain(own).map(move |own| (position, one, own))
         })
         .filter(|(.., own)| !found.iter().any(|(_, known)| known.folder == *own))
         .collect();

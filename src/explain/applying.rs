@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{
-    Applied, Applier, Artifact, BuiltJob, Delivery, EntryPoint, Hold, Holds, Input, brought_by, deliveries,
+    Applied, Applier, Artifact, BuiltJob, Delivery, Doubt, EntryPoint, Hold, Holds, Input, brought_by,
+    deliveries,
 };
 use crate::explain::Consumer;
 use crate::mechanism::GateTarget;
@@ -142,12 +143,20 @@ impl<'a> Appliers<'a> {
         }
         let target: GateTarget = self.holds.target(namespace, name);
         let running = self.input.model.closings.running(cluster, &target);
-        let shown = |job: &BuiltJob| match job.is_kept_out {
-            true if job.is_unbuilt => {
+        let shown = |job: &BuiltJob| match &job.doubt {
+            Some(Doubt::Unbuilt(_)) => {
                 format!("{}, as the cluster has it: its Flux Kustomization does not build", job.shown())
             }
-            true => format!("{}, as the cluster has it: Git suspends its Flux Kustomization", job.shown()),
-            false => match brought_by(self.input.model, cluster, &target) {
+            Some(Doubt::Suspended(_)) => {
+                format!("{}, as the cluster has it: Git suspends its Flux Kustomization", job.shown())
+            }
+            Some(Doubt::Unsaid(above, other)) => {
+                format!(
+                    "{}, if the cluster has it: {above} depends on {other}, which is not in Git",
+                    job.shown()
+                )
+            }
+            None => match brought_by(self.input.model, cluster, &target) {
                 Some(parent) => {
                     format!("{}, once {} has applied that at its opening", job.shown(), parent.name())
                 }

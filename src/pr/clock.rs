@@ -80,11 +80,16 @@ impl Clock<'_> {
 
     /// Says why a job never comes that closes what no job closed before, where Git keeps it from its cluster.
     fn never_comes(&self, old: &Applier<'_>, new: &Applier<'_>) -> Option<&'static str> {
-        let job = self.after.job(new).filter(|job| job.is_kept_out && self.before.job(old).is_none())?;
-        Some(match job.is_unbuilt {
-            true => "the Flux Kustomization of its gate does not build, so no new CronJobs come",
-            false => "Git suspends the Flux Kustomization of its gate, so the new CronJobs never come",
-        })
+        let doubt = self.after.job(new).filter(|_| self.before.job(old).is_none())?.doubt.as_ref()?;
+        match doubt {
+            Doubt::Unbuilt(_) => {
+                Some("the Flux Kustomization of its gate does not build, so no new CronJobs come")
+            }
+            Doubt::Suspended(_) => {
+                Some("Git suspends the Flux Kustomization of its gate, so the new CronJobs never come")
+            }
+            Doubt::Unsaid(..) => None,
+        }
     }
 
     /// Tells whether Flux Kustomizations with a table, or a held source, leave one suspended that a pair suspended.
@@ -217,11 +222,13 @@ impl Clock<'_> {
                 landing.because(format!("{} {FREED}, and no CronJob has suspended it yet", one.name()))
             }
             // What is changed does not come either.
-            (Some(_), Some(_)) => match self.after.job(new).and_then(BuiltJob::kept_out) {
-                Some(_) if self.before.is_uncome(old) => self.before.applied(old, self.now),
-                Some(why) => self.before.applied(old, self.now).because(why),
-                None => self.by_both(old, new, landing),
-            },
+            (Some(_), Some(_)) => {
+                match self.after.job(new).filter(|job| job.is_kept_out()).and_then(BuiltJob::assumption) {
+                    Some(_) if self.before.is_uncome(old) => self.before.applied(old, self.now),
+                    Some(why) => self.before.applied(old, self.now).because(why),
+                    None => self.by_both(old, new, landing),
+                }
+            }
             _ => landing,
         };
         if pair.part == Part::All {

@@ -35,6 +35,8 @@ pub struct Answer {
     pub unreached: Vec<String>,
     /// As [`Selected::elsewhere`].
     pub elsewhere: BTreeMap<String, BTreeSet<OtherRevision>>,
+    /// As [`Selected::unclear`].
+    pub unclear: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// What is known about one side.
@@ -88,10 +90,8 @@ pub struct Line {
     pub ungated: Option<Ungated>,
     /// Whether it is handed over and not finished, so that its CronJobs do not run yet.
     pub is_unfinished: bool,
-    /// Whether Git suspends what applies the gate that closes it, or that does not build.
-    pub is_kept_out: bool,
-    /// Whether that is because it does not build.
-    pub is_unbuilt: bool,
+    /// Why the cluster may not have the gate that closes it.
+    pub gate_doubt: Option<Doubt>,
     /// Whether the gate before suspended it, so that its CronJobs with a table do not resume it.
     pub is_left_suspended: bool,
     /// The instant by which the gate has what Git says of its times, where until then the times before may count.
@@ -149,8 +149,7 @@ impl Answer {
         let closes = |line: &&mut Line| matches!(line.gate, GateState::Closes | GateState::Foreign);
         for line in self.lines.iter_mut().filter(closes) {
             let job = target(line).and_then(|target| model.closings.running(&line.cluster, &target));
-            line.is_kept_out = job.is_some_and(|job| job.is_kept_out);
-            line.is_unbuilt = job.is_some_and(|job| job.is_unbuilt);
+            line.gate_doubt = job.and_then(|job| job.doubt.clone());
         }
         for line in self.lines.iter_mut().filter(|line| line.gate == GateState::NoJob) {
             let Some(own) = &line.kustomization else { continue };
@@ -259,7 +258,7 @@ impl Line {
     /// Tells whether a change that is merged at the instant waits for nothing but Flux.
     pub fn is_open(&self) -> bool {
         match self.gate {
-            _ if self.is_left_suspended || self.unsaid().is_some() => false,
+            _ if self.is_left_suspended || self.is_unsaid() => false,
             GateState::Closes | GateState::Unseen => self.times.is_none_or(|times| times.open),
             // When CronJobs open that the spec says nothing of is not always known.
             GateState::Foreign => self.times.is_some_and(|times| times.open),
@@ -276,7 +275,7 @@ impl Line {
     /// Gives the instant from which a change that is merged at `at` can reach the cluster; `None` where no
     /// window opens again, nothing is known of when, or nothing of the cluster is in the repository.
     pub fn reaches(&self, at: Timestamp) -> Option<Timestamp> {
-        if self.lands_never() || self.folder.is_none() || self.is_left_suspended || self.unsaid().is_some() {
+        if self.lands_never() || self.folder.is_none() || self.is_left_suspended || self.is_unsaid() {
             None
         } else if let Some((_, times)) = &self.awaited {
             times.and_then(|times| if times.open { Some(at) } else { times.next_open })
@@ -296,6 +295,21 @@ impl Line {
     pub fn unsaid(&self) -> Option<&str> {
         let own = self.kustomization.as_ref()?.unsaid.as_deref();
         own.filter(|_| !self.lands_never() && self.folder.is_some())
+    }
+
+    /// Returns the Flux Kustomization of the gate that closes it now, and what that depends on and is not in Git: nobody knows
+    /// whether the cluster has the gate.
+    pub(super) fn unsaid_gate(&self) -> Option<(&str, &str)> {
+        let is_closed = self.times.is_some_and(|times| !times.open) && !self.lands_never();
+        match self.gate_doubt.as_ref().filter(|_| is_closed)? {
+            Doubt::Unsaid(above, other) => Some((above, other)),
+            Doubt::Suspended(_) | Doubt::Unbuilt(_) => None,
+        }
+    }
+
+    /// Tells whether nobody knows when it lands, for what is not in Git.
+    pub(super) fn is_unsaid(&self) -> bool {
+        self.unsaid().is_some() || self.unsaid_gate().is_some()
     }
 
     /// Returns why it is open whether the cluster has it.
@@ -380,12 +394,11 @@ pub fn answer(
             is_uncome: false,
             is_assumed: false,
             is_brought: false,
-            is_kept_out: false,
+            gate_doubt: None,
             is_left_suspended: false,
             changes: schedule.and_then(|(_, schedule)| schedule.changes()).filter(|by| *by > at),
             changing: opening_now.and_then(|at| schedule?.1.changing(at)),
             is_unread: false,
-            is_unbuilt: false,
             is_failing: side.kustomization.as_ref().is_some_and(|own| own.fails),
             undivided: side.undivided,
             needed_by: None,
@@ -401,5 +414,6 @@ pub fn answer(
         }
     };
     let lines = selected.sides.iter().map(|position| line(&fleet.sides[*position])).collect();
-    Answer { at, local, lines, unreached: selected.unreached.clone(), elsewhere: selected.elsewhere.clone() }
+    let Selected { unreached, elsewhere, unclear, .. } = selected.clone();
+    Answer { at, local, lines, unreached, elsewhere, unclear }
 }

@@ -1,12 +1,13 @@
 //! What an answer must not leave unsaid.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::fleet::{GateState, Part, Undivided};
-use crate::delivery::{ASSUMED, KEPT_OUT, Stuck, UNBUILT, UNCLOSED, UNCOME};
+use crate::delivery::{ASSUMED, Doubt, KEPT_OUT, Stuck, UNBUILT, UNCLEAR, UNCLOSED, UNCOME, UNSAID};
 use crate::diagnostic::clean;
 use crate::path::RepoPath;
 use crate::plan::{OBJECTS_OUT_OF_ROOT, OUT_OF_ROOT};
+use crate::text::some;
 use crate::when::{Answer, Line, Ungated};
 
 /// One remark about some clusters.
@@ -40,7 +41,13 @@ const GATE_LEFT: &str = "gate-left";
 /// A cluster that windows.yaml wants no gate for. Where one is left, that is what counts.
 const NO_GATE_WANTED: &str = "no-gate-wanted";
 
-const KINDS: [Kind; 44] = [
+/// Flux Kustomizations that may read this repository or another one.
+const UNCLEAR_SOURCE: &str = "unclear-source";
+
+/// How many Flux Kustomizations a note names at most.
+const MOST_NAMES: usize = 5;
+
+const KINDS: [Kind; 45] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -91,7 +98,7 @@ const KINDS: [Kind; 44] = [
     ),
     (
         "assumed-closed",
-        |line| line.is_assumed && !line.is_kept_out,
+        |line| line.is_assumed && line.gate_doubt.is_none(),
         ASSUMED,
         "ask the cluster with `gitops-windows status`; in a shallow clone, `git fetch --unshallow` helps too",
     ),
@@ -103,15 +110,21 @@ const KINDS: [Kind; 44] = [
     ),
     (
         "kept-out",
-        |line| line.is_kept_out && !line.is_unbuilt && !line.is_uncome,
+        |line| matches!(line.gate_doubt, Some(Doubt::Suspended(_))) && !line.is_uncome,
         KEPT_OUT,
         "ask the cluster with `gitops-windows status`, and remove `suspend: true`: nothing new of the gate arrives",
     ),
     (
         "gate-not-built",
-        |line| line.is_unbuilt && !line.is_uncome,
+        |line| matches!(line.gate_doubt, Some(Doubt::Unbuilt(_))) && !line.is_uncome,
         UNBUILT,
         "ask the cluster with `gitops-windows status`; `gitops-windows check` says what to correct in the build",
+    ),
+    (
+        "unsaid-gate",
+        |line| matches!(line.gate_doubt, Some(Doubt::Unsaid(..))),
+        UNSAID,
+        "ask the cluster with `gitops-windows status`\nwhere it lacks the other, correct `dependsOn`",
     ),
     (
         "no-entry-point",
@@ -335,7 +348,7 @@ pub(super) fn is_idle(line: &Line) -> bool {
 
 /// Returns the names of all remarks.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|(kind, ..)| *kind)
+    KINDS.iter().map(|(kind, ..)| *kind).chain([UNCLEAR_SOURCE])
 }
 
 /// Gives the remarks about an answer. What is said of entry points is said once of all clusters of which the same is true.
@@ -364,7 +377,26 @@ pub fn notes(answer: &Answer) -> Vec<Note> {
             notes.push(Note { kind, clusters, message, help });
         }
     }
+    notes.extend(unclear(answer));
     notes
+}
+
+/// Says of which Flux Kustomizations nobody knows whether they read this repository: they have no line.
+fn unclear(answer: &Answer) -> Vec<Note> {
+    let mut alike: BTreeMap<&BTreeSet<String>, Vec<String>> = BTreeMap::new();
+    for (cluster, names) in &answer.unclear {
+        alike.entry(names).or_default().push(cluster.clone());
+    }
+    let note = |(names, clusters): (&BTreeSet<String>, Vec<String>)| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let (read, its) = if names.len() == 1 { ("reads", "its") } else { ("read", "their") };
+        let names = clean(&some(&names, MOST_NAMES));
+        let message = format!(
+            "Git does not tell whether {names} {read} this repository. Nothing is known of when {its} objects land"
+        );
+        Note { kind: UNCLEAR_SOURCE, clusters, message, help: UNCLEAR }
+    };
+    alike.into_iter().map(note).collect()
 }
 
 /// The entry points of a cluster of which something is said, and what depends on them.

@@ -118,7 +118,7 @@ impl Reason {
         }
         match (line.gate, line.times) {
             _ if line.is_left_suspended => Reason::LeftSuspended,
-            _ if line.unsaid().is_some() => Reason::Dependency,
+            _ if line.is_unsaid() => Reason::Dependency,
             (GateState::RealTime, _) if line.is_behind() => Reason::Dependency,
             (GateState::RealTime, _) => Reason::RealTime,
             (GateState::Off, _) => Reason::GateOff,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery;
 use crate::delivery::fleet::{Fleet, Part, Side, Undivided, others_reading, reached_by};
-use crate::delivery::{EntryPoint, Input, Model, Role, Sides};
+use crate::delivery::{Cluster, EntryPoint, Input, Model, Role, Sides};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -34,6 +34,9 @@ pub struct Selected {
     pub unreached: Vec<String>,
     /// How sources follow another revision of this repository of which Flux Kustomizations read such a path, by that path.
     pub elsewhere: BTreeMap<String, BTreeSet<OtherRevision>>,
+    /// By cluster, the names of the Flux Kustomizations of which nobody knows whether they read such a path, or without one
+    /// anything of this repository.
+    pub unclear: BTreeMap<String, BTreeSet<String>>,
 }
 
 /// Finds the sides that a question means.
@@ -51,12 +54,24 @@ pub fn select(input: &Input<'_>, fleet: &Fleet, question: &Question<'_>) -> Resu
     let mut errors = unknown_clusters(&fleet.known(), question.clusters);
     let wanted = |side: &Side| question.clusters.is_empty() || question.clusters.contains(&side.cluster);
     let mut selected = Selected::default();
+    let mut perhaps: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut unclear = |takes: &dyn Fn(&RepoPath) -> bool| {
+        let is_meant = |own: &&Cluster| question.clusters.is_empty() || question.clusters.contains(&own.name);
+        let all = model.delivered.all.iter().filter(is_meant);
+        let all = all.flat_map(|own| own.perhaps_here().map(move |(one, at)| (&own.name, one.name(), at)));
+        let all: Vec<_> = all.filter(|(.., folder)| takes(folder)).collect();
+        for (cluster, name, _) in &all {
+            perhaps.entry((*cluster).clone()).or_default().insert((*name).to_owned());
+        }
+        !all.is_empty()
+    };
     let mut positions: BTreeSet<usize> = BTreeSet::new();
     let all = || fleet.sides.iter().enumerate().filter(|(_, side)| wanted(side));
     if question.what.is_empty() {
         // What applies all of a cluster is its answer.
         let is_told = |side: &Side| side.part != Part::Support || side.undivided == Some(Undivided::Root);
         positions.extend(all().filter(|(_, side)| is_told(side)).map(|(position, _)| position));
+        unclear(&|_| true);
     }
     let sides = if question.what.is_empty() { Sides::default() } else { input.sides() };
     let names = if question.what.is_empty() { Names::default() } else { Names::new(spec, model, fleet) };
@@ -90,14 +105,15 @@ pub fn select(input: &Input<'_>, fleet: &Fleet, question: &Question<'_>) -> Resu
         if !others.is_empty() {
             selected.elsewhere.insert(word.clone(), others);
         }
-        if positions.len() == before && found.is_empty() {
+        let takes = |own: &RepoPath| reached.contains(own) || !model.graph.has(own) && path.is_within(own);
+        if !unclear(&takes) && positions.len() == before && found.is_empty() {
             selected.unreached.push(word.clone());
         }
     }
     if !errors.is_empty() {
         return Err(Error { kind: ErrorKind::Usage, diagnostics: errors });
     }
-    selected.sides = positions.into_iter().collect();
+    (selected.sides, selected.unclear) = (positions.into_iter().collect(), perhaps);
     Ok(selected)
 }
 

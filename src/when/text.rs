@@ -62,7 +62,9 @@ pub fn text(answer: &Answer, width: usize, is_all: bool) -> String {
     }
     for note in notes(answer) {
         let names: Vec<String> = note.clusters.iter().map(|name| clean(name)).collect();
-        text += "\n";
+        if !text.is_empty() {
+            text.push('\n');
+        }
         text += &say(
             format!("{}: {}.", ranges(names.iter().map(String::as_str)).join(", "), note.message),
             width,
@@ -148,6 +150,7 @@ fn times(answer: &Answer, line: &Line, width: usize) -> String {
     }
     let hedge = |label: &str, at: Timestamp| match changing.filter(|(_, by)| at <= *by) {
         None if label.contains("open") && line.unsaid().is_some() => ", at the earliest",
+        None if label.contains("open") && line.unsaid_gate().is_some() => ", at the latest",
         None => "",
         Some(_) if label.contains("open") && opens.is_none() => ", at the earliest",
         Some(_) => ", at the latest",
@@ -243,6 +246,10 @@ fn now(line: &Line) -> String {
     }
     if let Some(name) = line.unsaid().filter(|_| !line.is_left_suspended) {
         return format!("unknown: it depends on {}, which is not in Git", clean(name));
+    }
+    if let Some((above, other)) = line.unsaid_gate().filter(|_| !line.is_left_suspended) {
+        let (above, other) = (clean(above), clean(other));
+        return format!("unknown: {above}, which applies its gate, depends on {other}, which is not in Git");
     }
     let remark = match line.gate {
         _ if line.folder.is_none() => "no entry point".to_owned(),

@@ -190,6 +190,9 @@ fn a_broken_file_is_told_where_git_names_no_root() {
     ]);
     let run = scratch.expect(1, &["check"]);
     insta::assert_snapshot!(run.stderr + &run.stdout, @r#"
+note: the folder of prod is a guess: nothing in Git names its root
+ = help: where that is wrong, correct that cluster in windows.yaml
+         or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
 error[GW033]: clusters/prod/more/web.yaml is not valid YAML: unclosed bracket '['. Folders that list it do not build
  --> clusters/prod/more/web.yaml:9:9
   |

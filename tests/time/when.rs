@@ -423,6 +423,70 @@ fn when_what_depends_on_what_is_not_in_git_lands_nobody_knows() {
     assert_eq!((&line["open"], &line["reason"]), (&false.into(), &"dependency".into()));
 }
 
+/// Its window is only the latest time where the gate may never have come; where it is open, it lands all the same.
+#[test]
+fn what_a_gate_holds_that_depends_on_what_is_not_in_git_lands_nobody_knows_when() {
+    let repository = Repository::fleet();
+    let own = flux("infra", "infra/reconciliation-windows");
+    repository.write("clusters/edge-01/infra.yaml", &format!("{own}  dependsOn: [{{ name: elsewhere }}]\n"));
+    repository.commit("2026-11-01T12:00:00Z");
+    let asked = |at: &str| repository.stdout(&["when", "--cluster", "edge-01", "--at", at]);
+    let (closed, open) = (asked("2026-11-27T12:00Z"), asked("2026-12-01T12:00Z"));
+    insta::assert_snapshot!(format!("{closed}---\n{open}"));
+    let at = ["when", "--cluster", "edge-01", "--format", "json", "--at"];
+    let line = |at_time: &str| {
+        let answer = repository.json(&[&at[..], &[at_time]].concat());
+        let lines = answer["lines"].as_array().unwrap();
+        lines.iter().find(|line| line["kustomization"]["name"] == "apps-rw").unwrap().clone()
+    };
+    let closed = line("2026-11-27T12:00Z");
+    assert!(closed["reaches"].is_null() && closed["nextOpen"].is_object(), "{closed:#}");
+    assert_eq!((&closed["open"], &closed["reason"]), (&false.into(), &"dependency".into()));
+    let open = line("2026-12-01T12:00Z");
+    assert_eq!((&open["open"], &open["reason"]), (&true.into(), &"window".into()));
+    assert!(repository.stdout(&["clusters"]).contains("its gate perhaps never arrives"));
+    let told = repository.stdout(&["explain", "clusters/edge-01/apps/apps-rw"]);
+    assert!(told.contains("infra depends on elsewhere, which is not in Git"), "{told}");
+}
+
+/// Nobody knows whether their sources are this repository, until `init` is told.
+#[test]
+fn what_may_read_this_repository_is_told() {
+    let one = |name: &str, source: &str| {
+        let url = format!("https://example.org/{source}");
+        let written = flux(name, name).replace("name: flux-system }", &format!("name: {source} }}"));
+        format!(
+            "{written}---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: {source}, namespace: flux-system }}\nspec: {{ interval: 1m, url: '{url}' }}\n"
+        )
+    };
+    let repository = Repository::new(&[]);
+    repository.write("clusters/edge-01/apps.yaml", &one("apps", "fleet"));
+    repository.write("clusters/edge-01/infra.yaml", &one("infra", "mirror"));
+    for name in ["apps", "infra"] {
+        repository.write(
+            &format!("{name}/s.yaml"),
+            "apiVersion: v1\nkind: Service\nmetadata: { name: s, namespace: default }\n",
+        );
+    }
+    repository.commit("2026-01-05T12:00:00Z");
+    let (_, refused) = repository.failure(&["init", "--yes"]);
+    let remedy = refused.lines().find_map(|line| line.split_once("`gitops-windows "));
+    let command: Vec<&str> = remedy.unwrap().1.trim_end_matches('`').split(' ').collect();
+    assert_eq!(command, ["init", "--source", "fleet"], "{refused}");
+    repository.write("windows.yaml", SPEC);
+    insta::assert_snapshot!(repository.stdout(&["when", "infra", "--cluster", "edge-01"]));
+    let answer = repository.json(&["when", "--cluster", "edge-01", "--format", "json"]);
+    let notes = answer["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note["kind"] == "unclear-source" && note["clusters"][0] == "edge-01"));
+    std::fs::remove_file(repository.path().join("windows.yaml")).unwrap();
+    let times = ["--open", "0 22 * * SAT", "--close", "0 2 * * SUN", "--time-zone", "UTC", "--yes"];
+    repository.stdout(&[&command[..], &times].concat());
+    let spec = std::fs::read_to_string(repository.path().join("windows.yaml")).unwrap();
+    assert!(spec.contains("name: fleet"), "{spec}");
+    let told = repository.stdout(&["when"]);
+    assert!(told.contains("apps") && !told.contains("does not tell whether"), "{told}");
+}
+
 /// `pr` says of these that they never land.
 #[test]
 fn what_git_keeps_from_ever_landing_gets_no_times() {

@@ -120,7 +120,7 @@ fn unfetched(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let correct = why.map_or_else(|| "correct `spec.ignore`".to_owned(), |why| why.remedy());
         // What brings them may fail for that, and then prunes nothing.
         let closings = subject.model.closings.of(&cluster.name);
-        let is_kept = closings.iter().any(|job| job.is_kept_out && jobs.contains(job.name.as_str()));
+        let is_kept = closings.iter().any(|job| job.is_kept_out() && jobs.contains(job.name.as_str()));
         let names = named(jobs);
         let effect = match is_kept {
             true => format!("What the cluster has of {names} runs on, and nothing new arrives"),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::{EntryPoint, Model, UNCLEAR};
+use crate::delivery::{EntryPoint, Model};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -59,7 +59,14 @@ pub(super) fn nothing_found(snapshot: &Snapshot, model: &Model, root: &RepoPath)
         folder.is_some_and(|folder| model.is_unclear(one, &folder))
     };
     let instead = if elsewhere().any(is_unclear) {
-        UNCLEAR.to_owned()
+        let sources = elsewhere().filter(|one| is_unclear(one)).map(FluxKustomization::source_name);
+        let sources: Vec<&str> = sources.collect::<BTreeSet<&str>>().into_iter().collect();
+        let first = sources.first().copied().unwrap_or("NAME");
+        format!(
+            "put the GitRepository of the root into Git, with its URL
+or say which source is this repository, of {}: `gitops-windows init --source {first}`",
+            some(&sources, MOST_NAMES)
+        )
     } else if elsewhere().all(|one| one.source_kind() == "ExternalArtifact") {
         "mend the reasons below; copies of an ArtifactGenerator must keep their place".to_owned()
     } else if elsewhere().all(|one| holds_variable(&one.effective["spec"]["path"])) {

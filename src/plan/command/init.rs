@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::delivery::Input;
 use crate::delivery::gate::LooseJob;
 use crate::delivery::values::is_release;
+use crate::delivery::{CORRECT, Known, Reason, SourceId};
 use crate::delivery::{ClusterFolders, EntryPoint, Holds, Model, Role};
-use crate::delivery::{Known, Reason, SourceId};
 use crate::diagnostic::{Diagnostic, Place, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
@@ -44,6 +44,8 @@ pub struct InitOptions {
     pub alerts: Option<String>,
     /// Folders of clusters as `NAME=FOLDER`, relative to the spec's folder.
     pub folders: Vec<String>,
+    /// The GitRepository that fetches this repository, as `NAME` or `NAMESPACE/NAME`.
+    pub source: Option<String>,
 }
 
 impl InitOptions {
@@ -109,6 +111,14 @@ impl InitOptions {
 }
 
 impl InitOptions {
+    /// Returns the source that is said to fetch this repository; without a namespace it is in any.
+    fn source(&self) -> Option<SourceId> {
+        let said = self.source.as_deref()?;
+        let (namespace, name) = said.split_once('/').unwrap_or(("", said));
+        let [namespace, name] = [namespace, name].map(str::to_owned);
+        Some(SourceId { kind: "GitRepository".to_owned(), namespace, name })
+    }
+
     /// Gives the folders that each cluster is said to own.
     ///
     /// # Errors
@@ -176,7 +186,8 @@ pub fn init(
                 }),
         ));
     }
-    let known = Known { paths: options.folders(snapshot, &root)?, ..Known::default() };
+    let known =
+        Known { paths: options.folders(snapshot, &root)?, named: options.source(), ..Known::default() };
     let model = Model::read(snapshot, &root, &known, renderer);
     if model.all_entries().iter().all(|entry| entry.role == Role::Bootstrap) {
         return Err(nothing_found(snapshot, &model, &root));
@@ -288,7 +299,7 @@ fn new_spec(
     remarks.extend(model.loose_jobs.iter().filter(is_alive).map(not_taken_over));
     remarks.extend(not_alive(model));
     remarks.extend(suggested(model, &clusters));
-    flux_defaults(model, &mut new);
+    flux_defaults(model, options.source().as_ref(), &mut new);
     new.has_releases = has_releases(snapshot, root);
     let adopted = adopt(snapshot, model, root, renderer)?;
     remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
@@ -395,24 +406,13 @@ fn has_releases(snapshot: &Snapshot, root: &RepoPath) -> bool {
 
 /// Says that nothing in Git tells of clusters but their folders.
 fn suggested(model: &Model, clusters: &BTreeSet<String>) -> Option<Diagnostic> {
-    let proposed = model.delivered.all.iter().filter(|one| !one.is_said() && clusters.contains(&one.name));
-    let proposed: BTreeSet<&str> = proposed.map(|one| one.name.as_str()).collect();
-    let names = |all: BTreeSet<&str>| ranges(all.into_iter()).join(", ");
-    let is_said = model.has_flux() || !model.known().is_empty();
-    let text = match (is_said, proposed.len()) {
-        (false, _) if clusters.is_empty() => return None,
-        (false, _) => format!(
-            "no Flux Kustomization of a cluster is in Git. Folders alone suggest the clusters {}",
-            names(clusters.iter().map(String::as_str).collect())
-        ),
-        (true, 0) => return None,
-        (true, 1) => format!("the folder of {} is a guess: nothing in Git names its root", names(proposed)),
-        (true, _) => {
-            format!("the folders of {} are a guess: nothing in Git names their roots", names(proposed))
-        }
-    };
-    let help = "where that is wrong, correct that cluster in windows.yaml\nor before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`";
-    Some(Diagnostic::note(text).help(help))
+    if model.has_flux() || !model.known().is_empty() {
+        return model.guess_among(&|name| clusters.contains(name));
+    }
+    let names = ranges(clusters.iter().map(String::as_str)).join(", ");
+    let text =
+        format!("no Flux Kustomization of a cluster is in Git. Folders alone suggest the clusters {names}");
+    (!clusters.is_empty()).then(|| Diagnostic::note(text).help(CORRECT))
 }
 
 /// Says in one line that no cluster gets some Flux Kustomizations.
@@ -426,14 +426,19 @@ fn not_alive(model: &Model) -> Option<Diagnostic> {
     Some(Diagnostic::note(message).at(place).help("`gitops-windows clusters` lists them"))
 }
 
-/// Takes namespace and source from the Flux Kustomizations that are there, the most frequent first.
-fn flux_defaults(model: &Model, new: &mut NewSpec) {
+/// Takes namespace and source from the Flux Kustomizations that are there, the most frequent first; of a source that is
+/// `said`, from those that read it.
+fn flux_defaults(model: &Model, said: Option<&SourceId>, new: &mut NewSpec) {
     type Key = (String, String, String, Option<String>, RepoPath);
     let mut counts: BTreeMap<Key, usize> = BTreeMap::new();
     for kustomization in model.all_flux().iter().filter(|one| one.path.is_some()) {
         let namespace = Some(kustomization.namespace.as_str()).filter(|namespace| !namespace.is_empty());
         let namespace = namespace.unwrap_or("flux-system").to_owned();
-        let SourceId { kind, namespace: source_namespace, name } = model.fetched_source(kustomization);
+        let fetched = model.fetched_source(kustomization);
+        if said.is_some_and(|said| !said.is(&fetched)) {
+            continue;
+        }
+        let SourceId { kind, namespace: source_namespace, name } = fetched;
         let source_namespace =
             Some(source_namespace).filter(|other| !other.is_empty() && *other != namespace);
         // What a variable or a template stands for is known to whoever fills it in.

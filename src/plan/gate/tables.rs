@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{BuiltJob, Input, Model};
+use crate::delivery::{BuiltJob, Doubt, Input, Model};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{self, ClusterGate, GateTarget, Table, Tabled, pod_of};
@@ -183,8 +183,8 @@ fn unheard(jobs: &[BuiltJob], table: &NewTable) -> Option<String> {
     if own.iter().all(|job| job.table.as_ref() != Some(&table.times)) {
         return Some(format!("the build that brings CronJob {name} gives it another table"));
     }
-    let is_kept_out = !table.is_off && own.iter().all(|job| !job.is_running || job.is_kept_out);
-    let why = if own.iter().any(|job| job.is_unbuilt) {
+    let is_kept_out = !table.is_off && own.iter().all(|job| !job.is_running || job.is_kept_out());
+    let why = if own.iter().any(|job| matches!(job.doubt, Some(Doubt::Unbuilt(_)))) {
         "the build that brings it fails: nothing new of CronJob"
     } else {
         "Git suspends the Flux Kustomization that applies CronJob"

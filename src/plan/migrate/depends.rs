@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use crate::delivery::Input;
 use crate::mechanism::GateTarget;
 use crate::plan::migrate::heir::Dependency;
@@ -116,6 +118,25 @@ impl Succession {
             }
         }
         Depends { on: found, lost, sides }
+    }
+}
+
+impl Succession {
+    /// Tells whether a successor of one, by the position of its type, may wait for an item of `dependsOn` that all of them get:
+    /// for what stays, and for which it may wait.
+    pub fn may_append(
+        &self,
+        input: &Input<'_>,
+        old: &FluxKustomization,
+        of: Option<usize>,
+        item: &Value,
+    ) -> bool {
+        let (cluster, own, _) = Self::name(input, old);
+        let Some(name) = item["name"].as_str() else { return false };
+        let namespace = item["namespace"].as_str().unwrap_or(&own).to_owned();
+        let key = (cluster.clone(), namespace, name.to_owned());
+        let stays = self.heirs.get(&key).is_none_or(|(stays, _)| *stays);
+        stays && self.held.get(&key).is_none_or(|held| may_wait(input, &cluster, of, *held))
     }
 }
 

@@ -59,7 +59,7 @@ pub fn hand_over(
         let contents = contents(input, one, old)?;
         let (text, document) = find(builder, old)?;
         let edit = |error: EditError| Problem::edit(&old.file, &text, &error);
-        let (mut files, mut values) = (Vec::new(), Vec::new());
+        let (mut files, mut values, mut positions) = (Vec::new(), Vec::new(), Vec::new());
         for (index, (position, side)) in one.sides.iter().enumerate() {
             if standing(input, one, old, *position).is_some() {
                 continue;
@@ -93,9 +93,12 @@ pub fn hand_over(
             let copy = heir.write(&text, document).map_err(edit)?;
             values.push(read_documents(&copy).map_err(|error| edit(EditError::new(error.message)))?);
             files.push((file_of(input, old, *position)?, copy));
+            positions.push(*position);
         }
         let mut after: Vec<Value> = values.iter().flatten().map(|document| document.root.to_json()).collect();
-        met.leave(old, &after)?;
+        let may_wait =
+            |of: usize, on: &Value| succession.may_append(input, old, positions.get(of).copied(), on);
+        met.leave(old, &after, &may_wait)?;
         succeed(input, builder, lists, old, &files, stays.is_some())?;
         after.extend(stays.is_some().then(|| (*old.value).clone()));
         rewritten.push(Rewritten::of(&one.cluster, old, after));

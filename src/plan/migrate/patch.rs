@@ -28,6 +28,9 @@ const OF_FOLDER: [&str; 2] = ["path", "components"];
 /// The fields of successors that differ from the old one's and are judged by themselves.
 const LEFT_ALONE: [&str; 4] = ["path", "components", "prune", "deletionPolicy"];
 
+/// The field with what one waits for.
+const DEPENDS_ON: &str = "dependsOn";
+
 /// The fields that change names.
 const RENAMING: [&str; 2] = ["namePrefix", "nameSuffix"];
 
@@ -93,6 +96,21 @@ impl Patch {
             Value::Array(steps) => steps.iter().any(is_in),
             _ => said["spec"].get(field).is_some(),
         })
+    }
+
+    /// Returns what it appends to a list of `spec`, where that is all that it does to it; `None` otherwise (RFC 6902, `add` at
+    /// `-`, which fails without that list).
+    fn appends(&self, field: &str) -> Option<Vec<&Value>> {
+        let list = format!("/spec/{field}");
+        let mut found = Vec::new();
+        for step in self.says.iter().flat_map(|said| said.as_array().into_iter().flatten()) {
+            match step["path"].as_str()?.strip_prefix(&list) {
+                Some("/-") if step["op"] == "add" => found.push(&step["value"]),
+                Some(rest) if rest.is_empty() || rest.starts_with('/') => return None,
+                _ => {}
+            }
+        }
+        self.says.iter().all(Value::is_array).then_some(found)
     }
 
     /// Tells whether labels or annotations select what it is for.
@@ -216,10 +234,17 @@ pub struct Met(Vec<Patch>);
 impl Met {
     /// Stops where a patch sets a field that the successors get otherwise than the old one: all would have the old value.
     ///
+    /// What a patch only appends to `dependsOn` fits all of them where each `may_wait` for it, by its position among them.
+    ///
     /// # Errors
     ///
     /// When one does; those that one patch does it to have the same problem.
-    pub fn leave(&self, old: &FluxKustomization, heirs: &[Value]) -> Result<(), Problem> {
+    pub fn leave(
+        &self,
+        old: &FluxKustomization,
+        heirs: &[Value],
+        may_wait: &dyn Fn(usize, &Value) -> bool,
+    ) -> Result<(), Problem> {
         let names: Vec<&str> = heirs.iter().filter_map(|heir| heir["metadata"]["name"].as_str()).collect();
         let is_apart = |field: &&String| {
             heirs.iter().any(|heir| heir["spec"].get(field) != old.value["spec"].get(field))
@@ -229,14 +254,23 @@ impl Met {
             specs.filter_map(Value::as_object).flat_map(|spec| spec.keys()).filter(is_apart).collect();
         let own = |field: &&String| !LEFT_ALONE.contains(&field.as_str());
         for field in fields.into_iter().filter(own) {
-            let mut all = names.iter().copied().chain([old.name.as_str()]);
+            let all = || names.iter().copied().chain([old.name.as_str()]);
             let is_set = old.said(field) != old.spec(field);
             let sets = |patch: &&Patch| {
                 (is_set || !patch.is_selective())
                     && patch.sets(field)
-                    && all.any(|name| patch.may_be_for(old, name))
+                    && all().any(|name| patch.may_be_for(old, name))
             };
-            if let Some(patch) = self.0.iter().find(sets) {
+            let fits = |patch: &&Patch| {
+                let added = patch.appends(field).filter(|_| field == DEPENDS_ON);
+                added.is_some_and(|added| {
+                    heirs.iter().enumerate().all(|(position, heir)| {
+                        let has_list = heir["spec"][field].as_array().is_some_and(|list| !list.is_empty());
+                        has_list && added.iter().all(|one| may_wait(position, one))
+                    })
+                })
+            };
+            if let Some(patch) = self.0.iter().find(|patch| sets(patch) && !fits(patch)) {
                 let place = patch.place(false);
                 let reason = format!(
                     "the patch in {} sets `spec.{field}`. Each successor needs its own",

@@ -206,14 +206,17 @@ fn carried(
             if was == is {
                 continue;
             }
-            if rendered["spec"].get(key) != was {
+            let Some(added) = added(was, rendered["spec"].get(key)) else {
                 return Err(format!("`spec.{key}`"));
-            }
+            };
             if let Some(key) = LEFT_TO_PARENTS.iter().find(|other| *other == key) {
                 left.insert((ObjectId::of(&value), key));
             }
             if let Some(spec) = value["spec"].as_object_mut() {
                 match is.filter(|_| !LEFT_TO_PARENTS.contains(&key.as_str())) {
+                    Some(Value::Array(is)) => {
+                        spec.insert(key.clone(), is.iter().chain(added).cloned().collect())
+                    }
                     Some(is) => spec.insert(key.clone(), is.clone()),
                     None => spec.remove(key),
                 };
@@ -222,6 +225,15 @@ fn carried(
         found.extend(carried(&value, &rewritten[first + 1..], left)?);
     }
     Ok(found)
+}
+
+/// Returns what a build appends to a list of a file, nothing where it leaves a field as it is; `None` where it makes something
+/// else of that.
+fn added<'v>(was: Option<&'v Value>, rendered: Option<&'v Value>) -> Option<&'v [Value]> {
+    match (was, rendered) {
+        (Some(Value::Array(was)), Some(Value::Array(all))) => all.strip_prefix(was.as_slice()),
+        _ => (was == rendered).then_some(&[]),
+    }
 }
 
 /// Gives the objects of gates: they change with what they hold back.

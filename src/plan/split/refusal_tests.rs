@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::delivery::{Input, Known, Model};
 use crate::path::RepoPath;
 use crate::plan::command::{SyncOptions, sync};
+use crate::plan::migrate::{MigrateOptions, migrate};
 use crate::plan::split::{Selection, join, split};
 use crate::render::{Embedded, Limits};
 use crate::repo::{File, Snapshot};
@@ -480,6 +481,61 @@ fn a_patch_that_sets_what_is_waited_for_is_for_no_successor() {
     // What labels select is another one.
     let others = json.replace("name: apps.*", "labelSelector: app=other");
     assert!(told(&others).contains("apps/one: plain"), "{}", told(&others));
+}
+
+/// All successors get it beside what they wait for, as the old one did.
+#[test]
+fn a_patch_that_appends_to_what_is_waited_for_fits_all_successors() {
+    let repository = |apps: &str, name: &str| {
+        let patch = format!(
+            "- target: {{ kind: Kustomization, name: apps.* }}\n  patch: '[{{\"op\": \"add\", \"path\": \"/spec/dependsOn/-\", \"value\": {{\"name\": \"{name}\"}}}}]'\n"
+        );
+        let list = format!(
+            "resources: [flux-system/gotk-sync.yaml, apps.yaml, db.yaml, more.yaml]\npatches:\n{patch}"
+        );
+        let [db, more] = ["db", "more"].map(|name| {
+            APPS.replace("name: apps", &format!("name: {name}")).replace("apps/one", &format!("apps/{name}"))
+        });
+        files(&[
+            ("clusters/one/kustomization.yaml", &list),
+            ("clusters/one/apps.yaml", apps),
+            ("clusters/one/db.yaml", &db),
+            ("clusters/one/more.yaml", &more),
+            (
+                "apps/db/kustomization.yaml",
+                "namespace: shop\nconfigMapGenerator: [{ name: db, literals: [a=b] }]\n",
+            ),
+            (
+                "apps/more/kustomization.yaml",
+                "namespace: shop\nconfigMapGenerator: [{ name: more, literals: [a=b] }]\n",
+            ),
+        ])
+    };
+    let told = |apps: &str, name: &str| of(repository(apps, name), outcomes);
+    let waiting = format!("{APPS}  dependsOn: [{{ name: db }}]\n");
+    let fits = told(&waiting, "more");
+    assert!(fits.contains("apps/one: plain"), "{fits}");
+    let divided = of(repository(&waiting, "more"), |input, templates| {
+        split(input, None, templates, &Selection::All).unwrap().changes.apply(input.snapshot)
+    });
+    let (stopped, after) = of(divided, |input, templates| {
+        let plan = migrate(input, input, templates, &MigrateOptions::default()).unwrap();
+        let problem = plan.report.entries().iter().find_map(|one| one.problem.as_ref());
+        (problem.map(|problem| problem.reason.clone()), plan.changes.apply(input.snapshot))
+    });
+    assert_eq!(stopped, None);
+    for side in ["rt", "rw"] {
+        let file = RepoPath::parse(&format!("clusters/one/apps-{side}.yaml")).unwrap();
+        let text = after.file(&file).and_then(File::text).unwrap_or_default();
+        assert!(text.contains("dependsOn:") && text.contains("name: db"), "{text}");
+    }
+    let refused = "apps/one: the patch in line 3 of clusters/one/kustomization.yaml sets `spec.dependsOn`";
+    // The one without a list of its own would not build.
+    let bare = told(APPS, "more");
+    assert!(!bare.contains("apps/one: plain"), "{bare}");
+    // What goes itself is no one's to wait for.
+    let own = told(&waiting, "apps");
+    assert!(own.contains(refused), "{own}");
 }
 
 /// What a patch lets wait for an old one would wait for nothing.

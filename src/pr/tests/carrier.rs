@@ -89,7 +89,7 @@ fn a_gate_that_the_source_leaves_out_is_gone() {
 fn closes(files: &Files) -> Option<bool> {
     let model = model(files);
     let target = GateTarget { namespace: "flux-system".to_owned(), name: "apps-rw".to_owned() };
-    model.closings.running("one", &target).map(|job| job.is_kept_out)
+    model.closings.running("one", &target).map(|job| job.is_kept_out())
 }
 
 #[test]
@@ -136,4 +136,10 @@ fn a_job_of_another_name_that_closes_the_same_is_not_new() {
     let before = with(&base, &other);
     let back = other.map(|(file, from, to)| (file, to, from));
     insta::assert_snapshot!("carrier_suspended_named", told(&before, &back));
+}
+
+#[test]
+fn a_gate_that_depends_on_what_is_not_in_git_is_only_assumed() {
+    let depends = ("clusters/one/gate.yaml", "prune: true", "prune: true\n  dependsOn: [{ name: outside }]");
+    insta::assert_snapshot!("carrier_unsaid", told(&with(&gated(), &[depends]), &[]));
 }
