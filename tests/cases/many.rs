@@ -58,3 +58,27 @@ spec:
     let json = scratch.run(&["check", "--format", "json"]).stdout;
     assert_eq!(json.matches("lands at once. Only its manifest").count(), names.len(), "{json}");
 }
+
+#[test]
+fn many_that_no_cluster_gets_are_told_by_folder() {
+    let scratch = repository(&[
+        ("clusters/prod/flux.yaml", &root("prod")),
+        ("clusters/prod/shop.yaml", &flux_kustomization("shop", "shop", "")),
+        ("shop/service.yaml", &SERVICE.replace("NAME", "shop")),
+    ]);
+    for (folder, count) in [(".archive/old", 8), ("apps", 3)] {
+        for number in 1..=count {
+            let name = format!("app-{number}");
+            scratch.write(&format!("{folder}/{name}/ks.yaml"), flux_kustomization(&name, "gone", ""));
+        }
+    }
+    scratch.commit();
+    let told = scratch.expect(0, &["clusters"]).stdout;
+    let (_, unlisted) = told.split_once("not alive: ").unwrap();
+    assert_eq!(
+        unlisted,
+        "no cluster gets them\n  .archive  app-1, app-2, app-3, app-4, app-5 and 3 more\n  apps  app-1, app-2, app-3\n  (--verbose names their files)\n"
+    );
+    let every = scratch.expect(0, &["clusters", "--verbose"]).stdout;
+    assert!(every.contains("  .archive/old/app-8/ks.yaml  app-8\n"), "{every}");
+}

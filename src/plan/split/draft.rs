@@ -202,7 +202,7 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
             let problem = match &kustomization.unmapped {
                 _ if kustomization.other.is_some() => dead_end::elsewhere(kustomization),
                 Some(unmapped) => Problem::new(
-                    format!("{kind} {name} can't be mapped to a folder here: {}", unmapped.reason),
+                    format!("{kind} {name} maps to no folder. Why: {}", unmapped.reason),
                     UNMAPPED,
                 )
                 .at(unmapped.place.clone().unwrap_or_else(|| kustomization.place("path"))),
