@@ -124,10 +124,12 @@ fn core(word: &str) -> &str {
     word.trim_matches(|mark: char| !mark.is_alphanumeric())
 }
 
-/// Returns a number for what a diagnostic says, whatever its paths and one name are.
+/// Returns a number for what a diagnostic says, whatever the paths and one name in its message are.
 fn shape(one: &Diagnostic, name: Option<&str>) -> u64 {
+    let paths: BTreeSet<&str> =
+        one.message.split_whitespace().map(core).filter(|core| core.contains('/')).collect();
     let masked = |text: &str| {
-        let words = text.split_whitespace().map(|word| masked(word, name));
+        let words = text.split_whitespace().map(|word| masked(word, &paths, name));
         words.collect::<Vec<_>>().join(" ")
     };
     let mut hasher = DefaultHasher::new();
@@ -137,16 +139,16 @@ fn shape(one: &Diagnostic, name: Option<&str>) -> u64 {
     hasher.finish()
 }
 
-/// Returns a word with what stands for the names in it: of a path for all of it.
-fn masked(word: &str, name: Option<&str>) -> String {
+/// Returns a word with what stands for one of the paths, or for the name, in it.
+fn masked(word: &str, paths: &BTreeSet<&str>, name: Option<&str>) -> String {
     let core = core(word);
-    if core.contains('/') {
+    if paths.contains(core) {
         return word.replace(core, NAME);
     }
     let Some(name) = name.filter(|name| core.contains(name)) else { return word.to_owned() };
-    let is_name = |part: &str| part.is_empty() || part.starts_with('-') || part.ends_with('-');
+    let is_end = |part: &str| part.is_empty() || part.starts_with(['-', '/']) || part.ends_with(['-', '/']);
     match core.split_once(name) {
-        Some((before, after)) if is_name(before) && is_name(after) => word.replacen(name, NAME, 1),
+        Some((before, after)) if is_end(before) && is_end(after) => word.replacen(name, NAME, 1),
         _ => word.to_owned(),
     }
 }

@@ -57,12 +57,17 @@ fn listed(others: &[Other<'_>], most: usize) -> Option<String> {
         return None;
     }
     let shown = if others.len() > most.saturating_add(1) { &others[..most] } else { others };
-    let names = shown.iter().flat_map(|other| other.name).map(|name| clean(name).chars().count());
+    // A file is its own name.
+    let name_of = |other: &Other<'_>| {
+        let is_file = |name: &&str| other.place.is_some_and(|place| place.path.as_str() == *name);
+        other.name.filter(|name| !is_file(name)).map(clean)
+    };
+    let names = shown.iter().filter_map(name_of).map(|name| name.chars().count());
     let room = names.max().unwrap_or_default();
     let told = shown.iter().map(|other| {
         let place = other.place.map(position).unwrap_or_default();
-        match other.name {
-            Some(name) => format!("{:room$}  {place}", clean(name)).trim_end().to_owned(),
+        match name_of(other) {
+            Some(name) => format!("{name:room$}  {place}").trim_end().to_owned(),
             None => place,
         }
     });
@@ -372,18 +377,30 @@ note: top applies it
             told.contains("note: the same of 19 more\n          app-1  sub") && told.contains(last),
             "{told}"
         );
-        let without_place = |name: &str| Diagnostic { place: None, related: Vec::new(), ..of(name, 0..1) };
+        let without_place = |name: &str| {
+            let help = Some(format!("suspend {name}"));
+            Diagnostic { place: None, related: Vec::new(), help, ..of(name, 0..1) }
+        };
         insta::assert_snapshot!(render(&["a/b", "a/c", "d", "e/f", "g/h"].map(without_place), false, 80), @r#"
 warning[GW001]: a/b lands at once. No gate suspends a/b
- = help: suspend a/b, and look at apps/a/b
+ = help: suspend a/b
  = note: the same of 3 more
          a/c
          e/f
          g/h
 
 warning[GW001]: d lands at once. No gate suspends d
- = help: suspend d, and look at apps/d
+ = help: suspend d
 "#);
+    }
+
+    #[test]
+    fn what_has_remedies_of_its_own_is_told_by_itself() {
+        let of = |folder: &str| {
+            Diagnostic::error(format!("file {folder}/a.yaml is broken")).help(format!("restore {folder}"))
+        };
+        let all = ["one/x", "two/x", "three/x", "four/x"].map(of);
+        assert_eq!(render(&all, false, 80).matches("is broken").count(), 4);
     }
 
     #[test]
