@@ -1,7 +1,7 @@
 //! `clusters`: the belief, for people and programs: which clusters there are, what Flux applies to each, what is not
 //! alive.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -11,9 +11,14 @@ use crate::repo::FluxKustomization;
 use crate::repo::flux::variables;
 use crate::spec::Spec;
 use crate::text::json_schema::{answers, list, nullable, object, text as text_schema, truth};
+use crate::text::some;
 
 /// The version of the JSON.
 const VERSION: u64 = 1;
+
+/// How many that no cluster gets have a line each, and how many of a folder are named otherwise.
+const MOST_UNLISTED: usize = 10;
+const MOST_NAMES: usize = 5;
 
 /// Returns the belief as JSON: `version`, `clusters` and `notAlive`, with paths from the top of the git repository.
 ///
@@ -108,7 +113,9 @@ fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
 }
 
 /// Returns the belief as lines: a heading for each cluster, a line for each Flux Kustomization.
-pub fn text(model: &Model, spec: Option<&Spec>) -> String {
+///
+/// Many that no cluster gets are told by their folders at the top of the repository, unless `all` are wanted.
+pub fn text(model: &Model, spec: Option<&Spec>, all: bool) -> String {
     let (belief, mut text) = (Belief::new(model, spec), String::new());
     let mut is_gated = false;
     for (name, cluster) in belief.clusters() {
@@ -163,15 +170,11 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
     }
     if !model.unlisted.is_empty() {
         text.push_str("not alive: no cluster gets them\n");
-        for one in &model.unlisted {
-            let lacking = lacking(one);
-            let lacking = if lacking.is_empty() {
-                String::new()
-            } else {
-                format!(", nothing in Git fills {}", lacking.join(", "))
-            };
-            text.push_str(&format!("  {}  {}{lacking}\n", one.file, one.name));
-        }
+        let unlisted = match all || model.unlisted.len() <= MOST_UNLISTED {
+            true => model.unlisted.iter().map(unlisted).collect(),
+            false => by_folder(&model.unlisted),
+        };
+        unlisted.iter().for_each(|line| text.push_str(&format!("  {line}\n")));
         if let Some((one, top)) = model.inner_top() {
             text.push_str(&format!(
                 "  Flux Kustomization {} takes {top} for the top of a repository. Copy {top} into a git repository of its own\n",
@@ -183,6 +186,29 @@ pub fn text(model: &Model, spec: Option<&Spec>) -> String {
         text.push_str("no cluster: no Flux Kustomization is in Git\n");
     }
     text.lines().map(|line| format!("{}\n", crate::diff::clean(line.as_bytes()))).collect()
+}
+
+/// Returns the line of a Flux Kustomization that no cluster gets.
+fn unlisted(one: &FluxKustomization) -> String {
+    let lacking = match lacking(one).as_slice() {
+        [] => String::new(),
+        variables => format!(", nothing in Git fills {}", variables.join(", ")),
+    };
+    format!("{}  {}{lacking}", one.file, one.name)
+}
+
+/// Returns the lines of many: one for each folder at the top of the repository.
+fn by_folder(all: &[FluxKustomization]) -> Vec<String> {
+    let mut folders: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for one in all {
+        let folder = one.file.as_str().split_once('/').map_or("./", |(folder, _)| folder);
+        folders.entry(folder).or_default().push(&one.name);
+    }
+    let told = folders.iter().map(|(folder, names)| {
+        let most = if names.len() > MOST_NAMES + 1 { MOST_NAMES } else { names.len() };
+        format!("{folder}  {}", some(names, most))
+    });
+    told.chain(["(--verbose names their files)".to_owned()]).collect()
 }
 
 /// Returns the variables in what names a Flux Kustomization and its folder: without their values no cluster takes it.

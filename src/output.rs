@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::cli::{Color, Global};
-use crate::diagnostic::{Diagnostic, Severity, clean, folded, render};
+use crate::diagnostic::{Diagnostic, Severity, clean, folded, render, render_all};
 
 /// How long work may take before it is shown, and between two lines about it.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -218,6 +218,17 @@ impl Output {
         self.at_least(Severity::Warning, diagnostics);
     }
 
+    /// Prints findings as results.
+    pub fn findings(&self, findings: &[Diagnostic]) {
+        self.result(self.rendered(findings, self.stdout_color).as_bytes());
+    }
+
+    /// Writes diagnostics; what is said of many things is told once, unless people asked for more.
+    fn rendered(&self, diagnostics: &[Diagnostic], color: bool) -> String {
+        let render = if self.verbose { render_all } else { render };
+        render(diagnostics, color, self.width)
+    }
+
     /// Prints diagnostics; of a quiet run those that are as severe.
     fn at_least(&self, least: Severity, diagnostics: &[Diagnostic]) {
         let is_shown = |diagnostic: &&Diagnostic| !self.quiet || diagnostic.severity >= least;
@@ -225,7 +236,7 @@ impl Output {
         if shown.is_empty() {
             return;
         }
-        self.for_people(&render(&folded(&shown), self.stderr_color, self.width));
+        self.for_people(&self.rendered(&folded(&shown), self.stderr_color));
     }
 
     /// Returns what shows on a terminal how far work has come, in a line that goes again; `None` where nobody watches.

@@ -132,7 +132,7 @@ fn agreed(tree: &Snapshot) -> String {
     assert!(found.is_empty(), "{}", found.join("\n"));
     let spec = gitops_windows::spec::read(tree, &path("windows.yaml")).unwrap().spec;
     let model = Model::read(tree, &RepoPath::top(), &Known::of(&spec), &renderer);
-    gitops_windows::clusters::text(&model, Some(&spec))
+    gitops_windows::clusters::text(&model, Some(&spec), true)
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn invariant_10_the_questions_agree_about_gates_that_clusters_change() {
     let found = disagreements(&tree, &RepoPath::top(), &renderer);
     assert!(found.is_empty(), "{}", found.join("\n"));
     let model = Model::read(&tree, &RepoPath::top(), &Known::default(), &renderer);
-    insta::assert_snapshot!(gitops_windows::clusters::text(&model, None), @r"
+    insta::assert_snapshot!(gitops_windows::clusters::text(&model, None, true), @r"
     all  root clusters/all (proposed: nothing in Git names it)
       flux-system/apps  apps/web, gated by suspend
       flux-system/gate  gates/all

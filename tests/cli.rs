@@ -66,7 +66,7 @@ fn a_folder_below_the_spec_and_one_without_anything() {
     let empty = Scratch::empty().with_binary();
     for command in ["check", "clusters"] {
         let run = empty.expect(3, &[command]);
-        assert!(run.stderr.contains("there is no spec and no manifest here"), "{}", run.stderr);
+        assert!(run.stderr.contains("this folder has no windows.yaml and no YAML file"), "{}", run.stderr);
     }
 }
 

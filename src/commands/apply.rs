@@ -338,9 +338,7 @@ fn report(output: &Output, plan: &Plan) {
     by_cluster(divided, output.verbose()).iter().for_each(|line| output.say(line));
     // Where nothing else goes on, it is what the command failed of.
     let make = if failure(plan).is_some() { Diagnostic::error } else { Diagnostic::warning };
-    for told in refused::told(&entries, output.verbose(), make) {
-        output.refusals(&[told]);
-    }
+    output.refusals(&refused::told(&entries, output.verbose(), make));
     for (reasons, count) in folded {
         output.say(&format!("{count} entry points not divided (--verbose names them)"));
         reasons.iter().for_each(|line| output.say(&line[2..]));

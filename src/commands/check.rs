@@ -12,7 +12,7 @@ use crate::commands::clock;
 use crate::commands::renderer::{on_demand, renderer};
 use crate::commands::workspace::{Workspace, tell_guess};
 use crate::delivery::{Delivery, Holds, Model};
-use crate::diagnostic::{self, Diagnostic, Severity, distinct};
+use crate::diagnostic::{Diagnostic, Severity, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan;
@@ -271,9 +271,7 @@ fn show(findings: &[Diagnostic], format: CheckFormat, output: &Output) {
         CheckFormat::Sarif => output.json(&sarif(findings, None)),
         CheckFormat::Github => output.result(github(findings).as_bytes()),
         CheckFormat::Text if findings.is_empty() => output.say("Nothing to report."),
-        CheckFormat::Text => {
-            output.result(diagnostic::render(findings, output.color(), output.width()).as_bytes())
-        }
+        CheckFormat::Text => output.findings(findings),
     }
 }
 

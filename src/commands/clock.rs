@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use crate::cli::Global;
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
-use crate::schedule::{self, Said, Unreal};
+use crate::schedule::{self, SPOKEN, Said, Unreal};
 use crate::spec::{skipped, unskipped};
 use crate::text::did_you_mean;
 
@@ -50,10 +50,7 @@ pub fn said(
         if let Some(near) = did_you_mean(text, ["today", "tonight", "tomorrow", "now"]) {
             return Err(wrong(format!("{option}: `{text}` is no day and no time"), &near));
         }
-        return Err(wrong(
-            format!("{option}: `{text}` is no day and no time"),
-            "write 2026-11-28, `2026-11-28 23:00`, 2026-11-28T23:00:00+01:00, today, tonight, tomorrow or now+2h",
-        ));
+        return Err(wrong(format!("{option}: `{text}` is no day and no time"), SPOKEN));
     };
     if let Said::Instant(instant) = said {
         return Ok(instant);

@@ -26,7 +26,7 @@ pub fn run(global: &Global, arguments: &Clusters, output: &Output) -> Result<Exi
     let model = workspace.model(spec.as_ref(), renderer.as_ref());
     output.diagnostics(&model.remarks);
     match arguments.format {
-        TextFormat::Text => output.result(text(&model, spec.as_ref()).as_bytes()),
+        TextFormat::Text => output.result(text(&model, spec.as_ref(), output.verbose()).as_bytes()),
         TextFormat::Json => {
             output.json(&json(&model, spec.as_ref()));
         }

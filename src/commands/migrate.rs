@@ -13,13 +13,14 @@ use crate::commands::contexts::{contexts, named};
 use crate::commands::split::NEXT;
 use crate::commands::sync::when_open;
 use crate::commands::workspace::Loaded;
-use crate::delivery::{EntryPoint, Input};
+use crate::delivery::Input;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::live::{Cluster, Kubectl, LiveKustomization};
 use crate::output::Output;
+use crate::path::RepoPath;
 use crate::plan::migrate::{MigrateOptions, migrate, under_way};
-use crate::plan::split::divisible;
+use crate::plan::split::at_once;
 use crate::plan::{Plan, Stage, Standing, on_branches};
 use crate::repo::FluxKustomization;
 use crate::template::Templates;
@@ -29,7 +30,7 @@ use crate::text::some;
 const HEAD: &str = "HEAD";
 
 /// The most entry points that are named.
-const MOST: usize = 5;
+const MOST: usize = 3;
 
 /// Arguments of `migrate`.
 #[derive(Args, Debug)]
@@ -107,8 +108,10 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     let exit = apply(&arguments.writing, output, &loaded.workspace, &plan, renderer, arguments.format)?;
     if plan.changes.is_empty() && plan.report.standings().is_empty() && plan.report.entries().is_empty() {
         output.say("No entry point is split, so there is nothing to hand over.");
+        beside(&loaded.input(), arguments, &plan).iter().for_each(|line| output.say(line));
     } else if is_done(&plan) {
-        output.say(&all_handed_over(&loaded.input(), arguments, &plan));
+        output.say(&format!("Every split entry point{} is handed over.", of_clusters(&arguments.clusters)));
+        beside(&loaded.input(), arguments, &plan).iter().for_each(|line| output.say(line));
     } else if exit == Exit::Clean && !plan.changes.is_empty() {
         let stages = || plan.report.standings().iter().map(|one| &one.stage);
         let goes_on = |stage: &Stage| matches!(stage, Stage::Unprepared | Stage::Restructured);
@@ -134,39 +137,39 @@ fn is_done(plan: &Plan) -> bool {
         && plan.report.standings().iter().all(is_finished)
 }
 
-/// Says that what was split is handed over, and what tells of the rest.
-fn all_handed_over(input: &Input<'_>, arguments: &Migrate, plan: &Plan) -> String {
-    let clusters = &arguments.clusters;
-    let of = match &clusters[..] {
+/// Names the clusters that are meant, behind what is said of them.
+fn of_clusters(clusters: &[String]) -> String {
+    match clusters {
         [] => String::new(),
         [one] => format!(" of cluster {one}"),
         several => format!(" of clusters {}", several.join(", ")),
-    };
-    let is_meant = |entry: &&EntryPoint| {
-        clusters.is_empty() || entry.clusters().any(|own| clusters.iter().any(|one| one == own))
-    };
-    let is_split = |entry: &&EntryPoint| plan.report.standings().iter().any(|one| one.entry == entry.path);
-    let others = divisible(input).into_iter().filter(|entry| is_meant(entry) && !is_split(entry));
-    let others: Vec<String> = others.map(|entry| entry.path.to_string()).collect();
-    let others = match others.is_empty() {
-        true => String::new(),
-        false => format!(
-            " Not split: {}. `gitops-windows split --all --dry-run` says how, or why not.",
-            some(&others, MOST)
-        ),
-    };
+    }
+}
+
+/// Says what lands at once beside what is handed over, and what tells of it.
+fn beside(input: &Input<'_>, arguments: &Migrate, plan: &Plan) -> Vec<String> {
+    let clusters = &arguments.clusters;
+    let is_split = |path: &RepoPath| plan.report.standings().iter().any(|one| one.entry == *path);
+    let others = at_once(input, clusters).into_iter().filter(|path| !is_split(path));
+    let others: Vec<String> = others.map(|path| path.to_string()).collect();
+    let mut told = Vec::new();
+    if !others.is_empty() {
+        let stay = match others.len() {
+            1 => "1 entry point stays as it is, so its changes land".to_owned(),
+            count => format!("{count} entry points stay as they are, so their changes land"),
+        };
+        let names = some(&others, MOST);
+        told.push(format!("{stay} at once: {names}. `gitops-windows split --all --dry-run` says why."));
+    }
     let own =
         input.model.delivered.all.iter().filter(|own| clusters.is_empty() || clusters.contains(&own.name));
     let unclear = own.flat_map(|own| own.kustomizations.iter().filter(|one| own.may_build_here(one)));
     let unclear: Vec<String> = unclear.map(|one| one.name().to_owned()).collect();
-    let unclear = match unclear.is_empty() {
-        true => String::new(),
-        false => format!(
-            " {} may read this repository: `gitops-windows check` says what to do.",
-            some(&unclear, MOST)
-        ),
-    };
-    format!("Every split entry point{of} is handed over.{others}{unclear}")
+    if !unclear.is_empty() {
+        let names = some(&unclear, MOST);
+        told.push(format!("{names} may read this repository: `gitops-windows check` says what to do."));
+    }
+    told
 }
 
 /// Asks each cluster whose next step depends on it.

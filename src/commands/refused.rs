@@ -6,52 +6,28 @@ use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::plan::{EntryOutcome, MOST_ALIKE, Problem};
 
-/// Says of each entry point why it is left as it is; of those that differ in nothing but the folder once, unless all are
-/// wanted.
+/// Says of each entry point why it is left as it is; of several with the same problem once, unless all are wanted.
 pub fn told(
     entries: &[&EntryOutcome],
     wants_all: bool,
     make: impl Fn(String) -> Diagnostic,
 ) -> Vec<Diagnostic> {
-    let refused = entries.iter().filter_map(|entry| Some((*entry, entry.problem.as_ref()?)));
-    let refused: Vec<(&EntryOutcome, &Problem)> = refused.collect();
-    let mut shared: BTreeMap<Cause, usize> = BTreeMap::new();
-    for (_, problem) in &refused {
-        *shared.entry(cause(None, problem)).or_default() += 1;
-    }
     let mut groups: Vec<Vec<(&EntryOutcome, &Problem)>> = Vec::new();
-    let mut known: BTreeMap<Cause, usize> = BTreeMap::new();
-    for (entry, problem) in refused {
-        // What is the same word by word may name the folders of all.
-        let own = cause(None, problem);
-        let is_shared = shared.get(&own).is_some_and(|count| *count > 1);
-        let key = if is_shared { own } else { cause(Some(&entry.before), problem) };
-        let position = *known.entry(key).or_insert(groups.len());
+    let mut known: BTreeMap<(&str, String, Option<(&RepoPath, Option<usize>)>), usize> = BTreeMap::new();
+    for entry in entries {
+        let Some(problem) = &entry.problem else { continue };
+        let place = problem.place.as_deref();
+        let place = place.map(|place| (&place.path, place.span.as_ref().map(|span| span.start)));
+        let position = match wants_all {
+            true => groups.len(),
+            false => *known.entry((&problem.reason, problem.remedy(), place)).or_insert(groups.len()),
+        };
         if position == groups.len() {
             groups.push(Vec::new());
         }
         groups[position].push((entry, problem));
     }
-    let mut found = Vec::new();
-    for group in groups {
-        // A few that name their own folders say more by themselves.
-        let is_same = group.iter().all(|(_, problem)| *problem == group[0].1);
-        let is_one = !wants_all && (is_same || group.len() > MOST_ALIKE);
-        let chunks = if is_one { group.len() } else { 1 };
-        found.extend(group.chunks(chunks).map(|some| message(some, &make)));
-    }
-    found
-}
-
-/// What tells one cause from another.
-type Cause = (String, String, Option<(String, Option<usize>)>);
-
-/// Returns it, whatever folder of its own it speaks of.
-fn cause(own: Option<&RepoPath>, problem: &Problem) -> Cause {
-    let text = |text: &str| own.map_or_else(|| text.to_owned(), |own| text.replace(own.as_str(), "\0"));
-    let place = problem.place.as_deref().filter(|place| Some(&place.path) != own);
-    let place = place.map(|place| (place.path.to_string(), place.span.as_ref().map(|span| span.start)));
-    (text(&problem.reason), text(&problem.remedy()), place)
+    groups.iter().map(|group| message(group, &make)).collect()
 }
 
 fn message(some: &[(&EntryOutcome, &Problem)], make: impl Fn(String) -> Diagnostic) -> Diagnostic {

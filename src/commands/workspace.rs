@@ -90,9 +90,9 @@ impl Workspace {
                 return Ok(None);
             }
             return Err(Error::invalid(
-                Diagnostic::error("there is no spec and no manifest here")
+                Diagnostic::error("this folder has no windows.yaml and no YAML file. Flux reads nothing here")
                     .at(Place::file(folder))
-                    .help("run it in the git repository that Flux reads, or name that with -C"),
+                    .help("run it in the git repository that Flux reads\nor name that folder: `gitops-windows -C FOLDER …`"),
             ));
         }
         spec::read(&self.snapshot, &self.spec_path).map(Some)

@@ -127,7 +127,7 @@ pub use left_suspended::left_suspended;
 pub(crate) use made::is_collected;
 pub use model::Model;
 pub(crate) use moved::brought_by;
-pub use pace::{Dependency, Need, Paces, STEP};
+pub use pace::{Dependency, Need, Paces, STEP, UNSAID};
 pub(crate) use partial::{Partial, partial, partial_of};
 pub use past::Past;
 pub use readers::Readers;

@@ -159,8 +159,7 @@ fn what_one_generator_moves_is_told_once() {
         told(&files),
         [
             "prod: clusters/prod bootstrap",
-            "Flux Kustomizations a, b stay as they are: their ExternalArtifacts map to no folders. Of a: without `/**` it \
-             copies apps/a to apps/a/a"
+            "ExternalArtifacts of a, b map to no folder. Of a: without `/**` it copies apps/a to apps/a/a"
         ]
     );
 }

@@ -132,9 +132,7 @@ pub(super) fn unmapped(flux: &[FluxKustomization]) -> Vec<Diagnostic> {
             (name, 1) => format!(
                 "Flux Kustomization {name} stays as it is: {kind} {source} maps to no folder, since {reason}"
             ),
-            (names, _) => format!(
-                "Flux Kustomizations {names} stay as they are: their {kind}s map to no folders. Of {source}: {reason}"
-            ),
+            (names, _) => format!("{kind}s of {names} map to no folder. Of {source}: {reason}"),
         };
         let place = place.unwrap_or_else(|| one.place("path"));
         Some(Diagnostic::warning(message).at(place).help(UNMAPPED))

@@ -1,5 +1,6 @@
 //! What the tool has to say about a file: a severity, a place, a message, and what to do.
 
+mod alike;
 mod fold;
 mod position;
 mod render;
@@ -14,7 +15,7 @@ use crate::path::RepoPath;
 
 pub use fold::folded;
 pub use position::line_column;
-pub use render::{clean, render};
+pub use render::{clean, render, render_all};
 pub(crate) use render::{is_command, is_hidden};
 pub use steps::{numbered, one_line, steps};
 

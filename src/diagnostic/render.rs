@@ -1,17 +1,19 @@
 //! Diagnostics as people read them.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::ops::Range;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use anstyle::{AnsiColor, Style};
 
+use crate::diagnostic::alike::{Alike, Other, alike};
 use crate::diagnostic::{Diagnostic, Place, Severity, line_column};
 
 /// The narrowest width that is laid out for.
 const NARROWEST: usize = 40;
+
+/// How many others of which the same is said are listed.
+const MOST_OTHERS: usize = 5;
 
 /// Writes diagnostics for a terminal or a log, each with the source line and a caret under it.
 ///
@@ -25,43 +27,66 @@ const NARROWEST: usize = 40;
 ///   = help: did you mean `work-week`?
 /// ```
 ///
-/// What is the same at several places is written once, at the first, and the others are listed below its help. A blank
+/// What is the same at several places is written once, at the first, and the others are listed below its help. So is what is
+/// said of at least four things in the same words but for paths and one name; long lists are cut. A blank
 /// line stands between two of them, and the last ends with a newline. `width` is the
 /// number of columns; longer source lines are cut around the caret. Colours are ANSI sequences and
 /// the only control characters besides newlines: those of files become visible replacements.
 pub fn render(diagnostics: &[Diagnostic], color: bool, width: usize) -> String {
+    written(&alike(diagnostics, true), MOST_OTHERS, color, width)
+}
+
+/// As [`render`], but that each thing is told by itself and no list is cut.
+pub fn render_all(diagnostics: &[Diagnostic], color: bool, width: usize) -> String {
+    written(&alike(diagnostics, false), usize::MAX, color, width)
+}
+
+fn written(groups: &[Alike<'_>], most: usize, color: bool, width: usize) -> String {
     let width = width.max(NARROWEST);
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let renderer = renderer.decor_style(DecorStyle::Ascii).term_width(width);
-    let alike = alike(diagnostics);
-    let shown = alike.iter().map(|(first, others)| one(first, others, &renderer, color, width) + "\n");
+    let shown = groups
+        .iter()
+        .map(|group| one(group.first, listed(&group.others, most), &renderer, color, width) + "\n");
     shown.collect::<Vec<_>>().join("\n")
 }
 
-/// Groups what differs in nothing but its place.
-fn alike(diagnostics: &[Diagnostic]) -> Vec<(&Diagnostic, Vec<&Place>)> {
-    let mut groups: Vec<(&Diagnostic, Vec<&Place>)> = Vec::new();
-    let mut known = BTreeMap::new();
-    for one in diagnostics {
-        let Some(place) = &one.place else {
-            groups.push((one, Vec::new()));
-            continue;
-        };
-        let span = |place: &Place| place.span.as_ref().map(|span| (span.start, span.end));
-        let related = one.related.iter().map(|(message, place)| (message, &place.path, span(place)));
-        let related: Vec<_> = related.collect();
-        match known.entry((one.severity, one.code, &one.message, &one.help, related)) {
-            Entry::Vacant(entry) => {
-                entry.insert(groups.len());
-                groups.push((one, Vec::new()));
-            }
-            Entry::Occupied(entry) => groups[*entry.get()].1.push(place),
-        }
+/// Lists of what else the same is said, and how many there are beside these.
+fn listed(others: &[Other<'_>], most: usize) -> Option<String> {
+    if others.is_empty() {
+        return None;
     }
-    groups
+    let shown = if others.len() > most.saturating_add(1) { &others[..most] } else { others };
+    // A file is its own name.
+    let name_of = |other: &Other<'_>| {
+        let is_file = |name: &&str| other.place.is_some_and(|place| place.path.as_str() == *name);
+        other.name.filter(|name| !is_file(name)).map(clean)
+    };
+    let names = shown.iter().filter_map(name_of).map(|name| name.chars().count());
+    let room = names.max().unwrap_or_default();
+    let told = shown.iter().map(|other| {
+        let place = other.place.map(position).unwrap_or_default();
+        match name_of(other) {
+            Some(name) => format!("{name:room$}  {place}").trim_end().to_owned(),
+            None => place,
+        }
+    });
+    let head = match (room, others.len()) {
+        (0, _) => "the same at".to_owned(),
+        (_, count) => format!("the same of {count} more"),
+    };
+    let more = others.len() - shown.len();
+    let more = (more > 0).then(|| format!("and {more} more (--verbose names them)"));
+    Some(std::iter::once(head).chain(told).chain(more).collect::<Vec<_>>().join("\n"))
 }
 
-fn one(diagnostic: &Diagnostic, others: &[&Place], renderer: &Renderer, color: bool, width: usize) -> String {
+fn one(
+    diagnostic: &Diagnostic,
+    others: Option<String>,
+    renderer: &Renderer,
+    color: bool,
+    width: usize,
+) -> String {
     let level = match diagnostic.severity {
         Severity::Note => Level::NOTE,
         Severity::Warning => Level::WARNING,
@@ -84,9 +109,8 @@ fn one(diagnostic: &Diagnostic, others: &[&Place], renderer: &Renderer, color: b
     if let Some(help) = &diagnostic.help {
         group = group.element(Level::HELP.message(clean_lines(help)));
     }
-    if !others.is_empty() {
-        let places: Vec<String> = others.iter().map(|place| position(place)).collect();
-        group = group.element(Level::NOTE.message(format!("the same at\n{}", places.join("\n"))));
+    if let Some(others) = others {
+        group = group.element(Level::NOTE.message(others));
     }
     if !group.is_empty() {
         parts.push(renderer.render(&[group]));
@@ -313,6 +337,84 @@ error: it is wrong
 
 note: it is odd
 "#);
+    }
+
+    #[test]
+    fn what_is_said_of_four_names_is_told_once() {
+        let text = "a: 1\nb: 2\nc: 3\n";
+        let of = |name: &str, span| {
+            Diagnostic::warning(format!("{name} lands at once. No gate suspends {name}"))
+                .code("GW001")
+                .at(at(text, span))
+                .help(format!("suspend {name}, and look at apps/{name}"))
+                .related("top applies it", at(text, 0..1))
+        };
+        let all = [of("one", 0..1), of("two", 5..6), of("three", 10..11), of("four", 0..1)];
+        assert_eq!(render(&all[..3], false, 80).matches("lands at once").count(), 3);
+        insta::assert_snapshot!(render(&all, false, 80), @r#"
+warning[GW001]: one lands at once. No gate suspends one
+ --> sub/windows.yaml:1:1
+  |
+1 | a: 1
+  | ^
+  |
+  = help: suspend one, and look at apps/one
+  = note: the same of 3 more
+          two    sub/windows.yaml:2:1
+          three  sub/windows.yaml:3:1
+          four   sub/windows.yaml:1:1
+note: top applies it
+ --> sub/windows.yaml:1:1
+  |
+1 | a: 1
+  | -
+"#);
+        assert_eq!(render_all(&all, false, 80).matches("lands at once").count(), 4);
+        let many: Vec<Diagnostic> = (0..20).map(|number| of(&format!("app-{number}"), 0..1)).collect();
+        let told = render(&many, false, 80);
+        let last = "          app-5  sub/windows.yaml:1:1\n          and 14 more (--verbose names them)\n";
+        assert!(
+            told.contains("note: the same of 19 more\n          app-1  sub") && told.contains(last),
+            "{told}"
+        );
+        let without_place = |name: &str| {
+            let help = Some(format!("suspend {name}"));
+            Diagnostic { place: None, related: Vec::new(), help, ..of(name, 0..1) }
+        };
+        insta::assert_snapshot!(render(&["a/b", "a/c", "d", "e/f", "g/h"].map(without_place), false, 80), @r#"
+warning[GW001]: a/b lands at once. No gate suspends a/b
+ = help: suspend a/b
+ = note: the same of 3 more
+         a/c
+         e/f
+         g/h
+
+warning[GW001]: d lands at once. No gate suspends d
+ = help: suspend d
+"#);
+    }
+
+    #[test]
+    fn what_has_remedies_of_its_own_is_told_by_itself() {
+        let of = |folder: &str| {
+            Diagnostic::error(format!("file {folder}/a.yaml is broken")).help(format!("restore {folder}"))
+        };
+        let all = ["one/x", "two/x", "three/x", "four/x"].map(of);
+        assert_eq!(render(&all, false, 80).matches("is broken").count(), 4);
+    }
+
+    #[test]
+    fn what_differs_in_another_word_is_told_by_itself() {
+        let of = |name: &str, what: &str| Diagnostic::warning(format!("{name} waits for {what}"));
+        let all = [of("a", "x"), of("b", "y"), of("c", "z"), of("d", "w")];
+        assert_eq!(render(&all, false, 80).matches("waits for").count(), 4);
+        // It is said of one thing several times, not of several things.
+        let all = [of("a", "x"), of("a", "x"), of("a", "x"), of("b", "x"), of("c", "x")];
+        assert_eq!(render(&all, false, 80).matches("waits for").count(), 5);
+        let all = [of("a", "x"), of("b", "y"), of("b", "x"), of("c", "x"), of("d", "x"), of("d", "y")];
+        let told = render(&all, false, 80);
+        let heads: Vec<&str> = told.lines().filter(|line| line.starts_with("warning")).collect();
+        assert_eq!(heads, ["warning: a waits for x", "warning: b waits for y", "warning: d waits for y"]);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub use month_day::{MonthDay, MonthDayError, TimeOfDay};
 pub use open_times::{Changing, OpenTimes, Stretch};
 pub use pair::CronPair;
 pub use recurrence::{Monthly, Recurrence, WindowEdges};
-pub use said::{Said, Unreal};
+pub use said::{SPOKEN, Said, Unreal};
 pub use shown::{minute, moment, utc, zone_name};
 pub use slots::{Slot, slots};
 pub use week_time::{WeekTime, WeekTimeError};

@@ -12,6 +12,10 @@ const TONIGHT: i8 = 22;
 /// How many bytes a day and a time of day take, as in `2026-12-18T17:00`.
 const CLOCK: usize = 16;
 
+/// How people say a day or a time.
+pub const SPOKEN: &str =
+    "write 2026-11-28, `2026-11-28 23:00`, 2026-11-28T23:00:00+01:00, today, tonight, tomorrow or now+2h";
+
 /// A day, or a time, that somebody names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said {

@@ -212,8 +212,8 @@ const KINDS: [Kind; 45] = [
     (
         "unsaid-dependency",
         |line| line.unsaid().is_some(),
-        "a Flux Kustomization depends on another, which is not in Git. Nobody knows when it lands, or whether it ever does",
-        "ask the cluster with `flux get kustomizations`\nwhere it lacks the other, correct `dependsOn`",
+        "a Flux Kustomization depends on another, which is not in Git. Where the cluster lacks it too, nothing lands",
+        "ask the cluster with `flux get kustomizations`\nwhere it lacks the other too, correct `dependsOn`, or add the other to Git",
     ),
     (
         "not-built",

@@ -24,8 +24,8 @@ fn a_gate_goes_where_flux_fetches_it() {
     insta::assert_snapshot!(told(&scratch, &INIT), @"
     note: the gate of cluster prod suspends shop entirely: every object there has a window
      --> windows.yaml
-     = help: 1. give objects that must not wait a real-time type under `rules`
-             2. run `gitops-windows split --all`
+     = help: leave it undivided
+             or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`
     prod
       deploy/shop  Flux Kustomization shop
     Gate: what opens and closes the windows in a cluster.
@@ -86,8 +86,8 @@ fn gates_go_where_each_cluster_fetches_its_own() {
     insta::assert_snapshot!(told(&scratch, &INIT), @"
     note: the gate of clusters east, west suspends shop entirely: every object there has a window
      --> windows.yaml
-     = help: 1. give objects that must not wait a real-time type under `rules`
-             2. run `gitops-windows split --all`
+     = help: leave it undivided
+             or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`
     east, west
       k/shared/apps/shop  Flux Kustomization shop
     Gate: what opens and closes the windows in a cluster.

@@ -21,8 +21,8 @@ fn what_git_suspends_is_left_out_of_the_gate() {
 
     note: the gate of cluster prod suspends shop entirely: every object there has a window
      --> windows.yaml
-     = help: 1. give objects that must not wait a real-time type under `rules`
-             2. run `gitops-windows split --all`
+     = help: leave it undivided
+             or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`
     prod
       apps/old   Flux Kustomization old
       apps/shop  Flux Kustomization shop
@@ -145,8 +145,8 @@ fn what_no_list_names_is_not_in_the_way() {
 
     note: the gate of cluster prod suspends on entirely: every object there has a window
      --> windows.yaml
-     = help: 1. give objects that must not wait a real-time type under `rules`
-             2. run `gitops-windows split --all`
+     = help: leave it undivided
+             or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`
     prod
       apps/prod  Flux Kustomization apps  no kustomization.yaml: Flux makes one
       base/on    Flux Kustomization on

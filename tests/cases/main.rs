@@ -9,6 +9,7 @@ mod support;
 mod fetched;
 mod left_out;
 mod lenient;
+mod many;
 mod patched;
 mod remote;
 mod repository;

@@ -32,8 +32,8 @@ fn a_source_from_the_parent_is_a_source() {
 
     note: the gate of cluster prod suspends shop entirely: every object there has a window
      --> windows.yaml
-     = help: 1. give objects that must not wait a real-time type under `rules`
-             2. run `gitops-windows split --all`
+     = help: leave it undivided
+             or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`
     prod
       apps/shop  Flux Kustomization shop
     Gate: what opens and closes the windows in a cluster.
@@ -62,8 +62,8 @@ fn variables_from_the_parent_are_variables() {
 
     note: the gate of cluster prod suspends shop entirely: every object there has a window
      --> windows.yaml
-     = help: 1. give objects that must not wait a real-time type under `rules`
-             2. run `gitops-windows split --all`
+     = help: leave it undivided
+             or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`
     prod
       apps/shop  Flux Kustomization shop
     Gate: what opens and closes the windows in a cluster.

@@ -50,6 +50,7 @@ fn what_fails_for_a_link_goes_on_failing_when_others_are_divided() {
     error: apps/one in cluster c is left as it is: apps/one does not build: Flux Kustomization one never sees base/web/deployment.yaml: `base/web/deployment.yaml` is a symbolic link, and no source fetches links
      --> apps/one
      = help: put files in place of the link, or name its target
+
     error: clusters/c/two in cluster c is left as it is: dividing it would change apps/one, of which Flux never sees base/web/deployment.yaml: `base/web/deployment.yaml` is a symbolic link, and no source fetches links
      = help: put files in place of the link, or name its target
     ");

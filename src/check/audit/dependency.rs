@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::check::audit::circle::circles;
 use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, WAITS_FOR_GATED};
 use crate::check::subject::Subject;
-use crate::delivery::{Cluster, ClusterKey, Delivery, SourceId};
+use crate::delivery::{Cluster, ClusterKey, Delivery, SourceId, UNSAID};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::mechanism::Action;
 use crate::repo::FluxKustomization;
@@ -128,12 +128,14 @@ fn missing(subject: &Subject<'_>, from: &Delivery, defined: &Defined<'_>) -> Vec
                 }
                 None => (
                     name.to_owned(),
-                    format!("correct the name, add {name} to Git, or remove the dependency"),
+                    format!(
+                        "ask the cluster with `flux get kustomizations`\nwhere it lacks {name} too, correct `dependsOn`, or add {name} to Git"
+                    ),
                 ),
             };
             MISSING_DEPENDENCY
                 .finding(format!(
-                    "{} depends on {named}, which is not in Git. It never becomes Ready and applies nothing",
+                    "{} depends on {named}, which is not in Git. {UNSAID}",
                     from.name
                 ))
                 .at(flux.place_of_dependency(index))

@@ -87,7 +87,7 @@ fn unlooked(group: &UnmappedGroup<'_>) -> Option<Diagnostic> {
     let (kind, source) = (one.source_kind(), one.source_name());
     let told = match group.names() {
         (name, 1) => format!("{name} builds from {kind} {source}, which is not looked at: {reason}"),
-        (names, _) => format!("{names} build from {kind}s that are not looked at. Of {source}: {reason}"),
+        (names, _) => format!("{names} build from {kind}s not looked at. Of {source}: {reason}"),
     };
     let place = place.clone().unwrap_or_else(|| one.place("sourceRef"));
     Some(FOREIGN_SOURCE.finding(told).at(place).help(UNMAPPED))

@@ -89,7 +89,7 @@ fn renamed(
     Some(
         BOOTSTRAP_PATH
             .finding(format!(
-                "{new} replaces {old}, but {} of the running cluster still builds {old}. Nothing of {new} reaches it",
+                "{new} replaces {old}, but Flux Kustomization {} in the cluster still builds {old}. Nothing of {new} reaches it",
                 flux.name
             ))
             .at(now.place("path"))

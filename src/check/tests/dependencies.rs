@@ -24,7 +24,7 @@ fn another_cluster_has_no_dependency_of_this_one() {
     let told: Vec<&str> = own.map(|one| one.message.as_str()).collect();
     assert_eq!(
         told,
-        ["apps-rw depends on apps-rt, which is not in Git. It never becomes Ready and applies nothing"]
+        ["apps-rw depends on apps-rt, which is not in Git. Where the cluster lacks it too, nothing lands"]
     );
 }
 

@@ -358,7 +358,7 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
         let all = if is_cut { " (`gitops-windows when --verbose` names all)" } else { "" };
         Diagnostic::note(format!("{message}{all} entirely: every object there{but} has a window"))
             .at(Place::file(input.spec.path.clone()))
-            .help("give objects that must not wait a real-time type under `rules`\nrun `gitops-windows split --all`")
+            .help("leave it undivided\nor give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`")
     };
     if distinct.len() > MOST_NOTES {
         let count: usize = found.iter().map(|(_, targets)| targets.len()).sum();

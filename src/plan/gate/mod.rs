@@ -48,6 +48,7 @@ pub use tables::{Retimed, retime};
 pub use target::{OutOfReach, out_of_reach, shared};
 pub(crate) use target::{is_namespace, is_object_name};
 pub use unbuilt::{sync_built, unbuilt_held};
+pub use unheld::unsuspended;
 pub use upkeep::{follow, follow_late, opened, released, sync_verified};
 pub use verify::verify;
 

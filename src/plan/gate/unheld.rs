@@ -23,6 +23,17 @@ pub(super) fn unheld(input: &Input<'_>, types: &BTreeSet<usize>) -> BTreeMap<Str
     gates.clusters.iter().map(of).filter(|(_, all): &(_, BTreeSet<_>)| !all.is_empty()).collect()
 }
 
+/// Returns by cluster what no gate suspends although objects of it have a window, or may have one.
+pub fn unsuspended(input: &Input<'_>) -> BTreeMap<String, BTreeSet<GateTarget>> {
+    let Ok(Some((gates, _))) = gates_apart(input) else { return BTreeMap::new() };
+    let types = input.spec.gated_positions().collect();
+    let of = |gate: &ClusterGate| {
+        let all = open(input.model, gate, &types).map(|(target, _)| target.clone());
+        (gate.cluster.clone(), all.collect())
+    };
+    gates.clusters.iter().map(of).collect()
+}
+
 /// Says of a cluster what stays open of some types, and what closes it; nothing where a gate closes all.
 pub(super) fn remarks(
     input: &Input<'_>,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::delivery::{self, EntryPoint, Input, Role, Sides, UNCLEAR, children};
+use crate::delivery::{self, EntryPoint, Input, Role, Sides, UNCLEAR, UNMAPPED, children};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::path::RepoPath;
@@ -202,8 +202,8 @@ fn unplaced(input: &Input<'_>) -> Vec<EntryOutcome> {
             let problem = match &kustomization.unmapped {
                 _ if kustomization.other.is_some() => dead_end::elsewhere(kustomization),
                 Some(unmapped) => Problem::new(
-                    format!("{kind} {name} can't be mapped to a folder here: {}", unmapped.reason),
-                    "copy folders with `/**` to places that end as theirs, from this repository alone",
+                    format!("{kind} {name} maps to no folder. Why: {}", unmapped.reason),
+                    UNMAPPED,
                 )
                 .at(unmapped.place.clone().unwrap_or_else(|| kustomization.place("path"))),
                 None if kind == "GitRepository" => Problem::new(

@@ -2,6 +2,7 @@
 
 mod admission;
 mod ahead;
+mod at_once;
 mod child;
 mod draft;
 mod driver;
@@ -32,10 +33,11 @@ mod twice;
 mod unmet;
 mod whole;
 
+pub use at_once::at_once;
 pub use driver::split;
 use entry::EntrySplit;
 pub use join::{gates_differ, join};
 pub use kept::Kept;
 pub use newcomer::needs_base;
-pub use parent::divisible;
+use parent::divisible;
 pub use selection::Selection;

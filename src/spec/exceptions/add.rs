@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::schedule::{Interval, Length, moment};
 use crate::spec::edited::edited;
 use crate::spec::exceptions::taken::taken;
-use crate::spec::exceptions::times::{Zone, is_ahead, is_not_over, run_after, run_before};
+use crate::spec::exceptions::times::{Zone, are_times, is_ahead, is_not_over, run_after, run_before};
 use crate::spec::exceptions::{About, needed_table, usage};
 use crate::spec::instant::instant;
 use crate::spec::windows::{gated, set_names, unknown_type};
@@ -96,6 +96,14 @@ pub fn add_freeze(
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
     new.about.known(spec)?;
+    are_times(&[("--from", new.from.as_deref()), ("--to", new.to.as_deref())])?;
+    let zone = Zone::new(spec, new.time_zone.as_ref(), &[new.from.as_deref(), new.to.as_deref()]);
+    let told = new.time_zone.clone().unwrap_or_else(|| spec.told_zone());
+    let what = format!("freeze `{}`", new.name);
+    let last = new.to.as_deref().unwrap_or(FOREVER);
+    if let Ok(zone) = &zone {
+        is_not_over(&what, &zone.written(last, now, |at| at), zone, &told, now)?;
+    }
     let table = needed_table(spec, now, "a freeze")?;
     if let Some(other) = named(spec, &new.name) {
         let error = Diagnostic::error(format!("there is a freeze `{}` already", new.name));
@@ -108,13 +116,9 @@ pub fn add_freeze(
     if let Some(name) = new.types.iter().find(|name| spec.change_type(name).is_none()) {
         return Err(unknown_type(spec, name));
     }
-    let zone = Zone::new(spec, new.time_zone.as_ref(), &[new.from.as_deref(), new.to.as_deref()])?;
-    let (begin, end) = (|at| run_before(table, at), |at| run_after(table, at));
-    let from = zone.written(new.from.as_deref().unwrap_or("now"), now, begin);
-    let to = zone.written(new.to.as_deref().unwrap_or(FOREVER), now, end);
-    let told = new.time_zone.clone().unwrap_or_else(|| spec.told_zone());
-    let what = format!("freeze `{}`", new.name);
-    is_not_over(&what, &to, &zone, &told, now)?;
+    let zone = zone?;
+    let from = zone.written(new.from.as_deref().unwrap_or("now"), now, |at| run_before(table, at));
+    let to = zone.written(last, now, |at| run_after(table, at));
     let path = [Key::from("freezes"), Key::from(new.name.as_str())];
     let (after, mut parsed) = edited(spec, text, |editor| {
         let below = |name: &str| -> Vec<Key> { path.iter().cloned().chain([Key::from(name)]).collect() };
@@ -155,12 +159,13 @@ pub fn add_override(
     now: Timestamp,
 ) -> Result<(String, Parsed), Error> {
     new.about.known(spec)?;
-    let table = needed_table(spec, now, "an override")?;
-    let change_type = gated(spec, new.change_type.as_deref())?;
     let until = match &new.end {
         End::At(until) => Some(until.as_str()),
         End::After(_) => None,
     };
+    are_times(&[("--from", new.from.as_deref()), ("--until", until)])?;
+    let table = needed_table(spec, now, "an override")?;
+    let change_type = gated(spec, new.change_type.as_deref())?;
     let zone = Zone::new(spec, new.time_zone.as_ref(), &[new.from.as_deref(), until])?;
     let (begin, end) = (|at| run_before(table, at), |at| run_after(table, at));
     let from = zone.minute(new.from.as_deref().unwrap_or("now"), now, false, begin);

@@ -227,6 +227,9 @@ fn what_makes_no_sense_is_refused() {
     let pair = SPEC.replace("every: 5m, through: 2027-12-31", "enabled: true");
     let none = freeze(&pair, |_| ());
     say("a pair of CronJobs", none);
+    say("a pair of CronJobs, no date", freeze(&pair, |new| new.to = Some("2026-13-45".into())));
+    say("a pair of CronJobs, over", freeze(&pair, |new| new.to = Some("2026-01-07".into())));
+    say("a pair of CronJobs, an override to no date", given(&pair, |new| new.end = End::At("soon".into())));
     let none = given(&pair, |_| ());
     say("a pair of CronJobs, an override", none);
     let (frozen, _) =

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::error::Error;
-use crate::schedule::{Interval, Said, moment, zone};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, ErrorKind};
+use crate::schedule::{Interval, SPOKEN, Said, moment, zone};
 use crate::spec::exceptions::usage;
 use crate::spec::{Spec, TableDef};
 
@@ -91,6 +92,21 @@ impl Zone {
         let is_once = self.zone.to_ambiguous_zoned(local.datetime()).unambiguous().is_ok();
         local.strftime(if is_once { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M%:z" }).to_string()
     }
+}
+
+/// Makes sure that what somebody gave options are days or times, whatever else is wrong.
+pub(super) fn are_times(given: &[(&str, Option<&str>)]) -> Result<(), Error> {
+    let is_none = |text: &str| {
+        let spoken = Said::spoken(text, Timestamp::UNIX_EPOCH, &TimeZone::UTC);
+        spoken.or_else(|| Said::written(text)).is_none()
+    };
+    let given = given.iter().filter_map(|(option, text)| Some((option, (*text)?)));
+    let wrong = given.filter(|(_, text)| is_none(text));
+    let told = wrong.map(|(option, text)| {
+        Diagnostic::error(format!("{option}: `{text}` is no day and no time")).help(SPOKEN)
+    });
+    let diagnostics: Vec<Diagnostic> = told.collect();
+    if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics }) }
 }
 
 /// Returns the run of the gate's jobs at an instant or the last one before it, as an exact end of open time needs.
