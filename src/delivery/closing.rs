@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::delivery::about::owned;
 use crate::delivery::brought::{Brought, brought};
 use crate::delivery::gate::WrittenJob;
+use crate::delivery::metadata::{is_only_created, is_passed_over};
 use crate::delivery::withheld::DEEPEST;
 use crate::delivery::{
     Cluster, Clusters, Doubt, Hold, Input, KEPT_OUT, Model, Reached, SourceId, UNBUILT, UNSAID,
@@ -341,9 +342,7 @@ pub fn resumes(model: &Model, cluster: &str, one: &Reached) -> bool {
     if one.value["spec"]["suspend"] != false || !one.remote.is_empty() {
         return false;
     }
-    let ssa = one.value["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/ssa"].as_str();
-    let is_applied =
-        !ssa.is_some_and(|ssa| ["ignore", "ifnotpresent"].contains(&ssa.to_lowercase().as_str()));
+    let is_applied = !is_passed_over(&one.value) && !is_only_created(&one.value);
     let mut of_cluster = model.flux_of_cluster(cluster);
     let flux = of_cluster.find(|flux| flux.name == one.name() && flux.namespace == one.namespace());
     is_applied && flux.is_none_or(|flux| model.kept_out_by(flux).is_none())

@@ -55,6 +55,7 @@ mod left_out;
 mod left_suspended;
 mod lookup;
 mod made;
+pub(crate) mod metadata;
 mod model;
 mod moved;
 mod namespaces;

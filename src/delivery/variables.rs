@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::delivery::inventory::is_kept;
+use crate::delivery::metadata::{is_kept, is_merged, is_only_created, is_passed_over};
 use crate::delivery::view::Built;
 use crate::delivery::walk::{Step, Walk};
 use crate::delivery::{Cluster, Reached};
@@ -12,16 +12,6 @@ use crate::path::RepoPath;
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::substitute;
 use crate::repo::{Entry, Snapshot};
-
-/// Annotations with which the cluster may have something else than Git (kustomize-controller,
-/// docs/spec/v1/kustomizations.md).
-const KEPT: [(&str, &[&str]); 2] = [
-    ("kustomize.toolkit.fluxcd.io/ssa", &["IfNotPresent", "Ignore"]),
-    ("kustomize.toolkit.fluxcd.io/reconcile", &["disabled"]),
-];
-
-/// The annotation with which the cluster has what Git says, and perhaps more.
-const MERGED: [(&str, &[&str]); 1] = [("kustomize.toolkit.fluxcd.io/ssa", &["Merge"])];
 
 /// Words with which the lines of a `substituteFrom` begin.
 const ITEM: [&str; 5] = ["kind", "name", "optional", "value", "op"];
@@ -312,13 +302,8 @@ impl Variables {
 }
 
 fn told(value: &Value) -> Told {
-    let metadata = &value["metadata"];
-    let says = |(key, words): &(&str, &[&str])| {
-        let said = |map: &&str| metadata[map][key].as_str();
-        let mut all = ["annotations", "labels"].iter().filter_map(said);
-        all.any(|own| words.iter().any(|word| own.eq_ignore_ascii_case(word)))
-    };
-    if KEPT.iter().any(says) {
+    // The cluster may have something else than Git.
+    if is_passed_over(value) || is_only_created(value) {
         return Told::Unclear;
     }
     let is_secret = value["kind"] == "Secret";
@@ -328,7 +313,7 @@ fn told(value: &Value) -> Told {
     let known =
         |value: &Value| value.as_str().filter(|text| !is_secret && !text.contains("${")).map(str::to_owned);
     let data = data.map(|(name, value)| (name.clone(), known(value))).collect();
-    if MERGED.iter().any(says) { Told::Part(data) } else { Told::Data(data) }
+    if is_merged(value) { Told::Part(data) } else { Told::Data(data) }
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use crate::repo::manifest::ObjectId;
-use crate::repo::secret::{COPY, OPEN, is_cipher, is_encrypted, is_value};
+use crate::repo::secret::{
+    COPY, NESTED, OPEN, holds_values, is_cipher, is_encrypted, is_of_secret, is_value, nests_secret,
+};
 
 /// The fields by which items of lists are told apart, the first that tells all of them (Kubernetes API, `patchMergeKey`).
 const KEYS: [&str; 9] =
@@ -113,10 +115,15 @@ pub fn masked(object: &Value, fields: Vec<Field>) -> Vec<Field> {
         }];
     }
     let id = ObjectId::of(object);
+    let nests = nests_secret(object);
     fields
         .into_iter()
         .map(|field| {
-            let is_hidden = is_value(&id, &field.path);
+            let is_hidden = is_value(&id, &field.path)
+                || field
+                    .path
+                    .split(['.', '['])
+                    .any(|name| name == "stringData" || nests && NESTED.contains(&name));
             let mask = |value: Option<Value>, word| value.map(|value| hidden(value, is_hidden, word));
             Field { before: mask(field.before, "before"), after: mask(field.after, "after"), ..field }
         })
@@ -138,14 +145,17 @@ pub fn shown(object: &Value, word: &str) -> Value {
 fn hidden(value: Value, hide: bool, word: &str) -> Value {
     match value {
         Value::Object(fields) => {
+            let nests = is_of_secret(&Value::Object(fields.clone()));
             let fields = fields.into_iter().map(|(name, value)| {
-                let hide = hide || name == COPY;
+                let hide = hide || name == COPY || nests && NESTED.contains(&name.as_str());
                 (name, hidden(value, hide, word))
             });
             Value::Object(fields.collect::<Map<_, _>>())
         }
         Value::Array(items) => items.into_iter().map(|item| hidden(item, hide, word)).collect(),
-        Value::String(text) if is_cipher(&text) => Value::from(format!("*** ({word})")),
+        Value::String(text) if is_cipher(&text) || holds_values(&text) => {
+            Value::from(format!("*** ({word})"))
+        }
         Value::Null if hide => Value::Null,
         _ if hide => Value::from(format!("*** ({word})")),
         value => value,
@@ -204,6 +214,21 @@ mod tests {
         let of = |value: &str| json!({ "metadata": { "annotations": { "a.b/c": value } } });
         assert_eq!(told(&of("1"), &of("2")), ["metadata.annotations[\"a.b/c\"] \"1\" \"2\""]);
         assert_eq!(told(&json!({}), &json!({ "a": null })), ["a - null"]);
+    }
+
+    #[test]
+    fn values_of_secrets_in_other_objects_are_never_told() {
+        let patch = |value: &str| json!({ "patch": format!("kind: Secret\nstringData: {{ a: {value} }}\n") });
+        let target = |value: &str| json!({ "patch": format!("- {{ op: add, path: /data/a, value: {value} }}"), "target": { "kind": "Secret" } });
+        let whole = |value: &str| json!({ "kind": "Secret", "data": { "a": value } });
+        for of in [&patch as &dyn Fn(&str) -> Value, &target, &whole] {
+            let object = |value: &str| json!({ "kind": "Kustomization", "spec": { "patches": [of(value)] } });
+            let [none, old, new] = [json!({}), object("b2xk"), object("bmV3")];
+            for (old, new) in [(&none, &new), (&old, &new), (&old, &none)] {
+                let text = format!("{:?}{}", masked(new, fields(old, new)), shown(new, "after"));
+                assert!(!text.contains("b2xk") && !text.contains("bmV3"), "{text}");
+            }
+        }
     }
 
     #[test]

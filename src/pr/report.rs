@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::delivery::metadata::{is_forced, is_only_created, is_passed_over};
 use crate::delivery::{Applier, Change, Comparison, Kind, Part, Reached, Scopes};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
@@ -192,10 +193,14 @@ pub fn report(question: Question<'_>, clock: &Clock<'_>, renderer: &dyn Renderer
     }
 }
 
-/// Tells whether an object is made anew where Kubernetes refuses a change (fluxcd/pkg/ssa, `AnyInMetadata`).
-fn is_forced(object: &Value) -> bool {
-    let force = |part: &str| object["metadata"][part]["kustomize.toolkit.fluxcd.io/force"].as_str();
-    ["annotations", "labels"].into_iter().filter_map(force).any(|force| force.eq_ignore_ascii_case("enabled"))
+/// Says why Flux does not apply an object as it is now.
+fn passed_over(change: &Change) -> Option<&'static str> {
+    let now = &change.after.as_ref()?.1.value;
+    if is_passed_over(now) {
+        return Some("its own settings keep Flux from applying it");
+    }
+    (change.kind() == Kind::Changed && is_only_created(now))
+        .then_some("`ssa: IfNotPresent` on it keeps Flux from changing it")
 }
 
 fn line(
@@ -216,7 +221,7 @@ fn line(
     let from = from.and_then(|(old, _)| comparison.pairs.get(*old)?.before.as_ref()).map(By::of);
     let lands = match kind {
         Kind::Deleted => swept.with(comparison, change, clock.deletes(pair, &object.value, &lands)),
-        _ => lands,
+        _ => passed_over(change).map_or(lands, Landing::never),
     };
     let tree = if is_older { &clock.before } else { &clock.after };
     let differing = match (&change.before, &change.after) {

@@ -1,5 +1,8 @@
 //! What nobody but the cluster may see.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::Value;
 
 use crate::repo::manifest::ObjectId;
@@ -32,11 +35,71 @@ pub fn is_cipher(text: &str) -> bool {
     text.starts_with("ENC[AES256_GCM,")
 }
 
+/// Returns whether a text, which may be a manifest or a patch in a field, holds values of a Secret.
+pub fn holds_values(text: &str) -> bool {
+    KIND.is_match(text) && DATA.is_match(text)
+}
+
+/// Returns whether a value is a Secret with values, or a patch of some that names the kind in its `target`
+/// (kustomize, `types.Patch`): both stand in fields of other objects too.
+pub fn is_of_secret(value: &Value) -> bool {
+    let has = |name: &str| !value[name].is_null();
+    value["kind"] == "Secret" && (has("data") || has("stringData"))
+        || value["target"]["kind"] == "Secret" && has("patch")
+}
+
+/// Returns whether a value, or one in it, is of a Secret.
+pub fn nests_secret(value: &Value) -> bool {
+    is_of_secret(value)
+        || match value {
+            Value::Object(fields) => fields.values().any(nests_secret),
+            Value::Array(items) => items.iter().any(nests_secret),
+            _ => false,
+        }
+}
+
+/// The names of the fields below which values of a Secret that stands in another object may be.
+pub const NESTED: [&str; 3] = ["data", "stringData", "patch"];
+
+/// The kind, as YAML or JSON has it.
+static KIND: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\bkind["']?\s*:\s*["']?Secret\b"#));
+
+/// A key under which a Secret has values.
+static DATA: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(^|[\s{,"'])(data|stringData)["']?\s*:"#));
+
+fn pattern(text: &str) -> Regex {
+    #[expect(clippy::expect_used, reason = "each is a constant, which a test compiles")]
+    Regex::new(text).expect("it is a pattern")
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn manifests_and_patches_in_texts_hold_values() {
+        for text in [
+            "apiVersion: v1\nkind: Secret\nmetadata: { name: a }\nstringData: { b: c }\n",
+            "{\"kind\": \"Secret\", \"data\": {\"a\": \"b\"}}",
+            "---\nkind: 'Secret'\ndata:\n  a: b\n",
+        ] {
+            assert!(holds_values(text), "{text}");
+        }
+        for text in [
+            "existingSecret: a\nmetadata: {}\n",
+            "valuesFrom: [{ kind: Secret, name: a }]\n",
+            "data: { a: b }\n",
+            "kind: SecretStore\ndata: {}\n",
+        ] {
+            assert!(!holds_values(text), "{text}");
+        }
+        let patch =
+            json!({ "spec": { "patches": [{ "patch": "- op: add", "target": { "kind": "Secret" } }] } });
+        assert!(nests_secret(&patch));
+        assert!(!nests_secret(&json!({ "valuesFrom": [{ "kind": "Secret", "name": "a" }] })));
+    }
 
     #[test]
     fn values_of_secrets_are_told_apart_from_what_may_be_seen() {

@@ -7,18 +7,11 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::delivery::inventory::Inventory;
+use crate::delivery::metadata::is_kept;
 use crate::diagnostic::Place;
 use crate::render::Object;
 use crate::repo::flux::{self, artifact_path};
 use crate::repo::manifest::ObjectId;
-
-/// What keeps an object from being deleted, as a label or an annotation of the object in the
-/// cluster (kustomize-controller, `deleteObjects`).
-const KEEPS: [(&str, &str); 3] = [
-    ("kustomize.toolkit.fluxcd.io/prune", "disabled"),
-    ("kustomize.toolkit.fluxcd.io/reconcile", "disabled"),
-    ("kustomize.toolkit.fluxcd.io/ssa", "ignore"),
-];
 
 /// An object that a commit may delete in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,12 +124,6 @@ fn leaving(before: &[Inventory], after: &[Inventory], is_meant: &dyn Fn(&Value) 
         }
     }
     found
-}
-
-/// Tells whether an object says that it is never pruned.
-pub(crate) fn is_kept(object: &Value) -> bool {
-    let metadata = &object["metadata"];
-    KEEPS.iter().any(|(key, value)| ["labels", "annotations"].iter().any(|of| metadata[of][key] == *value))
 }
 
 /// The ids of what a Flux Kustomization applies.

@@ -25,7 +25,7 @@ use crate::repo::{FluxKustomization, Snapshot};
 
 type Built = Result<Vec<Object>, RenderError>;
 
-pub(crate) use deletion::is_kept;
+pub(crate) use crate::delivery::metadata::is_kept;
 pub use deletion::{Deletion, deletions, moves_of_kept};
 
 /// A Flux Kustomization in Git with what it applies.

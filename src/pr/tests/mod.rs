@@ -6,6 +6,7 @@ mod carrier;
 mod chain;
 mod dependency;
 mod doubt;
+mod excluded;
 mod first;
 mod follow;
 mod ignores;
