@@ -74,7 +74,7 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
         let mut own = change.moved();
         own.extend(change.deleted(&deletions));
         // What goes with a root that deletes itself is told with that.
-        if !old.iter().any(|delivery| after.model.delivered.taken_down.contains(&delivery.path)) {
+        if !old.iter().any(|delivery| after.model.delivered.deletes_itself(&delivery.path)) {
             own.extend(change.ungoverned());
         }
         if is_whole {

@@ -11,14 +11,15 @@ use crate::commands::apply::Exit;
 use crate::commands::clock;
 use crate::commands::renderer::{on_demand, renderer};
 use crate::commands::workspace::Workspace;
-use crate::delivery::{Delivery, Holds, Model};
+use crate::delivery::{Delivery, Holds, Model, World};
 use crate::diagnostic::{self, Diagnostic, Severity, distinct};
 use crate::error::{Error, ErrorKind};
 use crate::output::Output;
 use crate::plan;
 use crate::render::Renderer;
+use crate::repo::Snapshot;
 use crate::schedule::Length;
-use crate::spec::{self, Spec};
+use crate::spec::{self, Parsed, Spec};
 use crate::template::Templates;
 use crate::text::{did_you_mean, some};
 use clap::{Args, ValueEnum};
@@ -117,7 +118,11 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
             unable.as_ref()
         }
     };
-    let model = workspace.model(spec, reader);
+    let base = base(arguments, &workspace, spec, reader)?;
+    let model = match &base {
+        Some(base) => workspace.model_after(base.world(), &workspace.snapshot, spec, reader),
+        None => workspace.model(spec, reader),
+    };
     let warnings = parsed.as_ref().map(|parsed| parsed.warnings.clone()).unwrap_or_default();
     let options = SpecLintOptions {
         most_days_closed: arguments.max_days_closed,
@@ -131,9 +136,9 @@ pub fn run(global: &Global, arguments: &Check, output: &Output) -> Result<Exit, 
             let templates = Templates::new(workspace.overrides())?;
             let subject = Subject::new(&workspace.snapshot, &model, spec, renderer);
             let standard = |warnings| Standard { warnings, templates: Some(&templates), now, options };
-            let (more, before) = changes(arguments, &workspace, &subject, &standard)?;
+            let (more, before) = base.map(|base| changes(&base, &subject, &standard)).unzip();
             remote = unfetched(&subject);
-            let found = standard(warnings).findings(&subject, more);
+            let found = standard(warnings).findings(&subject, more.unwrap_or_default());
             marks = before.map(|before| before.marks(&found, &subject));
             found
         }
@@ -240,28 +245,50 @@ fn looked_at(workspace: &Workspace, model: &Model, has_spec: bool, output: &Outp
     }
 }
 
-/// Finds what goes wrong on the way from `--base`, and what is found there.
-fn changes<'a>(
+/// The revision with which the repository is compared.
+struct Base {
+    snapshot: Snapshot,
+    parsed: Option<Parsed>,
+    model: Model,
+}
+
+impl Base {
+    fn world(&self) -> World<'_> {
+        World { snapshot: &self.snapshot, model: &self.model }
+    }
+}
+
+/// Reads the revision of `--base`; one older than the spec by that of today, which says what its folders mean.
+fn base(
     arguments: &Check,
     workspace: &Workspace,
-    after: &Subject<'_>,
-    standard: &dyn Fn(Vec<Diagnostic>) -> Standard<'a>,
-) -> Result<(Vec<Diagnostic>, Option<Former>), Error> {
-    let Some(revision) = &arguments.base else { return Ok(Default::default()) };
+    spec: Option<&Spec>,
+    renderer: &dyn Renderer,
+) -> Result<Option<Base>, Error> {
+    let Some(revision) = &arguments.base else { return Ok(None) };
     let snapshot = workspace.repository.snapshot_beside(revision, &workspace.snapshot)?.snapshot;
     let parsed = spec::read(&snapshot, &workspace.spec_path).ok();
+    let old = parsed.as_ref().map(|parsed| &parsed.spec).or(spec);
+    let model = workspace.model_before(&workspace.snapshot, &snapshot, old, renderer);
+    Ok(Some(Base { snapshot, parsed, model }))
+}
+
+/// Finds what goes wrong on the way from a revision, and notes what was found there.
+fn changes<'a>(
+    base: &Base,
+    after: &Subject<'_>,
+    standard: &dyn Fn(Vec<Diagnostic>) -> Standard<'a>,
+) -> (Vec<Diagnostic>, Former) {
+    let Base { snapshot, parsed, model } = base;
     let warnings = parsed.as_ref().map(|parsed| parsed.warnings.clone()).unwrap_or_default();
     let own = parsed.as_ref().map(|parsed| &parsed.spec);
-    // The revision may be older than the spec; then today's says what its folders mean.
-    let old = own.or(after.spec);
-    let model = workspace.model_of(&snapshot, old, after.renderer);
-    let mut before = Subject::new(&snapshot, &model, old, after.renderer);
+    let mut before = Subject::new(snapshot, model, own.or(after.spec), after.renderer);
     let told = history(&before, after);
     // A spec that it lent is part of the change.
     before.spec = own;
     let found = standard(warnings).findings(&before, Vec::new());
     let told = distinct(told.into_iter().map(|told| told.finding));
-    Ok((told, Some(Former::new(&before, found))))
+    (told, Former::new(&before, found))
 }
 
 fn show(findings: &[Diagnostic], format: CheckFormat, output: &Output) {

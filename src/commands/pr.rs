@@ -132,8 +132,7 @@ pub fn run(global: &Global, arguments: &Pr, output: &Output) -> Result<Exit, Err
     let new = new.unwrap_or_else(|_| old.clone());
     let old_model = workspace.model_before(&after, &before, old.as_ref(), renderer.as_ref());
     let old_world = World { snapshot: &before, model: &old_model };
-    let mut new_model = workspace.model_after(old_world, &after, new.as_ref(), renderer.as_ref());
-    new_model.keep_unread(&old_model);
+    let new_model = workspace.model_after(old_world, &after, new.as_ref(), renderer.as_ref());
     let history = Past::new(repository, &merge_base, (&before, &old_model), renderer.as_ref());
     let tree = |world, spec| Tree::new(world, spec).by_its_gates(now);
     let before_tree = tree(old_world, old.as_ref()).with_history(now, &history);

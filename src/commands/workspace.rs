@@ -148,7 +148,10 @@ impl Workspace {
         spec: Option<&Spec>,
         renderer: &dyn Renderer,
     ) -> Model {
-        self.model_by(snapshot, &spec.map(Known::of).unwrap_or_default().after(older), renderer)
+        let known = spec.map(Known::of).unwrap_or_default().after(older);
+        let mut model = self.model_by(snapshot, &known, renderer);
+        model.keep_unread(older.model);
+        model
     }
 
     fn model_by(&self, snapshot: &Snapshot, known: &Known, renderer: &dyn Renderer) -> Model {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::delivery::clusters::{Cluster, Known, is_beside};
+use crate::delivery::former::FormerRoot;
 use crate::delivery::naming::{by_root, is_root_of};
 use crate::delivery::propose::is_kept;
 use crate::delivery::reading::Reader;
@@ -89,7 +90,8 @@ impl Reader<'_> {
             match roots.iter().position(|root| is_same(root, former)) {
                 Some(position) => {
                     if one.prunes_itself() && self.is_unlisted(&roots[position], known) {
-                        self.taken_down.insert(roots.remove(position).folder);
+                        let folder = roots.remove(position).folder;
+                        self.take_down(one, folder, roots);
                     }
                 }
                 None if !self.stands(&former.folder) => roots.push(former.clone()),
@@ -100,13 +102,21 @@ impl Reader<'_> {
                         && !self.is_taken_in(former)
                         && self.builds_without(former, known) =>
                     {
-                        self.taken_down.insert(former.folder.clone());
+                        self.take_down(one, former.folder.clone(), roots);
                     }
                     _ => roots.push(former.clone()),
                 },
             }
         }
         moved
+    }
+
+    /// Takes a root that prunes itself out of its cluster, with all that it applied; what leaves that applies one commit more.
+    fn take_down(&mut self, former: &FormerRoot, folder: RepoPath, roots: &mut Vec<Root>) {
+        match former.leaves_all() {
+            true => roots.push(Root { is_last: true, ..former.root.clone() }),
+            false => _ = self.taken_down.insert(folder),
+        }
     }
 
     /// Returns the folders of roots that are former ones of which the file has moved, with the path, while the folder that the

@@ -140,6 +140,8 @@ pub struct Cluster {
     pub(super) source_bringers: Vec<(SourceId, usize)>,
     /// The sources and the generators, each with the position of the Flux Kustomization of which the build brings it.
     pub(super) brought: Vec<(usize, Built)>,
+    /// The sources that a root deletes as it prunes itself, although it leaves what reads them.
+    pub(super) lost: BTreeSet<SourceId>,
     /// The artifacts of this repository that its Flux Kustomizations read: where each begins, and what it leaves out.
     pub(super) artifacts: BTreeSet<Artifact>,
     /// The GitRepositories that do not stand in Git, and of which it is not known what repository they are.
@@ -429,7 +431,7 @@ pub struct Clusters {
     /// The files that speak of Flux, can't be read as YAML, and stand where people apply what Git says of no root.
     pub unread: BTreeSet<RepoPath>,
     /// The folders of roots that an older state had and that delete themselves, with all that they applied.
-    pub taken_down: BTreeSet<RepoPath>,
+    pub(super) taken_down: BTreeSet<RepoPath>,
     /// What artifacts leave out, and what they hold.
     pub(super) ignored: BTreeMap<Artifact, Fetched>,
 }

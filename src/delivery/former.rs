@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::delivery::about::owned;
 use crate::delivery::clusters::Bringer;
-use crate::delivery::inventory::{is_kept, prunes};
+use crate::delivery::inventory::{is_kept, prunes, stays_without};
+use crate::delivery::source::SourceId;
 use crate::delivery::variables::Kept;
 use crate::delivery::view::Built;
 use crate::delivery::{Cluster, Model, Reached, Root};
@@ -45,13 +46,18 @@ pub(super) struct FormerRoot {
 }
 
 impl FormerRoot {
-    /// Tells whether it deletes itself, and with it all that it applied, once its own build brings it no more
-    /// (kustomize-controller, `prune` and `finalize`).
+    /// Tells whether it deletes itself once its own build brings it no more: that asks for `spec.prune` alone
+    /// (kustomize-controller, `prune`).
     pub fn prunes_itself(&self) -> bool {
         let own = |value: &Arc<Value>| {
             !is_kept(value) && prunes(&value["spec"]["prune"]) && value["spec"]["suspend"] != true
         };
         self.is_own && self.root.kustomization.as_ref().is_some_and(own)
+    }
+
+    /// Tells whether it leaves all that it applied as it goes (kustomize-controller, `finalizerShouldDeleteResources`).
+    pub fn leaves_all(&self) -> bool {
+        self.root.kustomization.as_ref().is_some_and(|own| stays_without(&own["spec"]))
     }
 }
 
@@ -99,6 +105,15 @@ impl Former {
         &self.roots
     }
 
+    /// Returns the sources that a root has brought, and that it deletes once it brings them no more.
+    pub(super) fn sources_of(&self, root: &Root) -> impl Iterator<Item = SourceId> {
+        let metadata = root.kustomization.as_ref().map(|own| &own["metadata"]);
+        let text = |field: &str| metadata.and_then(|own| own[field].as_str()).unwrap_or_default();
+        let by = (root.folder.clone(), owned(("", text("namespace"), text("name"))));
+        let brought = self.left.get(&by).into_iter().flat_map(|left| &left.others);
+        brought.filter(|one| !is_kept(&one.value)).map(|one| SourceId::of_object(&one.value))
+    }
+
     /// Returns what a Flux Kustomization of a later state applied, where it applies nothing any more: it does not build, or Git
     /// suspends it. `root` is the folder of the root from which it comes.
     ///
@@ -136,3 +151,7 @@ fn former_root(cluster: &Cluster, root: &Root) -> Option<FormerRoot> {
     };
     Some(FormerRoot { root, is_own: one.bringers.contains(&Bringer::Kustomization(position)) })
 }
+
+#[cfg(test)]
+#[path = "former_tests.rs"]
+mod tests;

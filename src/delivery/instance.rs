@@ -138,6 +138,7 @@ impl Reader<'_> {
             version: spec["distribution"]["version"].as_str().map(str::to_owned),
             jitters: self.jitters(namespace, &spec["kustomize"]["patches"]),
             reason: Reason::FluxInstance,
+            is_last: false,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::delivery::{Cluster, Model, Reached, Reason, Root, World};
+use crate::delivery::{Cluster, Clusters, Model, Reached, Reason, Root, SourceId, World};
 use crate::limit::KUSTOMIZATIONS_DEPTH;
 use crate::path::RepoPath;
 
@@ -41,6 +41,21 @@ impl Cluster {
         (!is_there && !self.goes_on(root, later.model)).then_some(root)
     }
 
+    /// Tells whether a root above a Flux Kustomization builds such a folder.
+    pub fn is_below_root(&self, one: &Reached, is_it: impl Fn(&RepoPath) -> bool) -> bool {
+        let above = std::iter::successors(self.parent(one), |by| self.parent(by));
+        above
+            .take(self.kustomizations.len())
+            .any(|by| by.key() != one.key() && self.brings_itself(by) && by.path.as_ref().is_some_and(&is_it))
+    }
+
+    /// Returns the source that a Flux Kustomization reads, where the last pass of a root deletes it: then nothing is applied
+    /// any more, and nothing deleted (kustomize-controller, `getSource`).
+    pub fn lost_source(&self, one: &Reached) -> Option<SourceId> {
+        let source = self.followed(&one.source());
+        (self.lost.contains(&source) && !self.brings_itself(one)).then_some(source)
+    }
+
     /// Tells whether a later state has a root in place of one: a cluster is called by its folder, so that what the same file
     /// applies now is the same root, unless that file is one of several clusters.
     fn goes_on(&self, root: &Root, later: &Model) -> bool {
@@ -70,6 +85,19 @@ impl Cluster {
             next = above;
         }
         None
+    }
+}
+
+impl Clusters {
+    /// Tells whether the root of a folder that an older state had deletes itself, whatever becomes of what it applied.
+    pub(crate) fn deletes_itself(&self, folder: &RepoPath) -> bool {
+        self.taken_down.contains(folder) || self.last_in(folder).is_some()
+    }
+
+    /// Returns the cluster of a root that applies a folder for the last time, and leaves what it applied.
+    pub(crate) fn last_in(&self, folder: &RepoPath) -> Option<&Cluster> {
+        let is_it = |root: &Root| root.is_last && root.folder == *folder;
+        self.all.iter().find(|cluster| cluster.roots.iter().any(is_it))
     }
 }
 

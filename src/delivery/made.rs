@@ -69,12 +69,6 @@ impl Model {
         self.flux.iter().chain(&self.made)
     }
 
-    /// Tells whether one of the same namespace and name stands here too, whether or not a cluster gets it.
-    pub fn has_same(&self, one: &FluxKustomization) -> bool {
-        let mut all = self.all_kustomizations().chain(&self.unlisted);
-        all.any(|other| (&other.name, &other.namespace) == (&one.name, &one.namespace))
-    }
-
     /// Returns the Flux Kustomization at a position among [all](Model::all_kustomizations).
     pub fn kustomization(&self, position: usize) -> &FluxKustomization {
         let made = position.checked_sub(self.flux.len());

@@ -43,6 +43,8 @@ pub struct Root {
     pub(super) jitters: Jitters,
     /// Why it is one.
     pub reason: Reason,
+    /// Whether it prunes itself, and leaves all that it applied: it applies one commit more.
+    pub(super) is_last: bool,
 }
 
 impl Root {
@@ -71,6 +73,7 @@ impl Root {
             version: None,
             jitters: Jitters::default(),
             reason,
+            is_last: false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::mechanism::HeldId;
+use crate::repo::manifest::ObjectId;
 
 /// The kind of what something else than source-controller makes, as ArtifactGenerators do.
 pub(crate) const EXTERNAL: &str = "ExternalArtifact";
@@ -33,6 +34,12 @@ impl SourceId {
             namespace: field("namespace", namespace),
             name: field("name", ""),
         }
+    }
+
+    /// Returns the id of a source, given its object.
+    pub(super) fn of_object(value: &Value) -> SourceId {
+        let ObjectId { kind, namespace, name, .. } = ObjectId::of(value);
+        SourceId { kind, namespace, name }
     }
 
     /// Tells whether two ids may name one source: a namespace that Git does not say is any.

@@ -17,7 +17,7 @@ use crate::repo::flux::{
     EXTENSIONS, GROUP, SOURCES, WrittenSource, WrittenSources, is_flux_kustomization, is_yaml,
 };
 use crate::repo::manifest::{Manifest, ObjectId, kept_manifests};
-use crate::repo::{Entry, File, Graph, Kustomization, Snapshot, generated_children};
+use crate::repo::{Entry, File, Graph, Kustomization, Reference, Snapshot, generated_children};
 use crate::yaml::Node;
 
 /// An object that a build brings, with the file that it comes from where that is known.
@@ -87,7 +87,7 @@ pub(super) struct View {
     generating: BTreeSet<RepoPath>,
     /// The names that a `substituteFrom` may have.
     names: Arc<BTreeSet<String>>,
-    /// The lists that take in what can't be read, and the files that can't, once somebody asks.
+    /// The lists that take in what can't be read or is missing, and the files that can't, once somebody asks.
     unreadable: OnceLock<BTreeSet<RepoPath>>,
     /// Its files with what `flux bootstrap` is yet to write, once somebody asks.
     bootstrapped: OnceLock<Snapshot>,
@@ -145,15 +145,14 @@ impl View {
     }
 
     /// Tells whether the files show that the build of a folder may fail, whatever it brings: it is not there, or takes in a list
-    /// that can't be used, or a file that is no YAML. What else keeps one from being built only a build shows.
+    /// that can't be used or names a file that is none, or a file that is no YAML. What else keeps one from being built only a build shows.
     pub(super) fn may_fail(&self, folder: &RepoPath) -> bool {
-        let unreadable = self.unreadable.get_or_init(|| self.find_unreadable());
         let folder = self.graph.real(folder);
         match self.graph.has(&folder) {
-            true => unreadable.contains(&folder),
+            true => self.unreadable().contains(&folder),
             false => {
                 !folder.is_top() && !self.snapshot.is_dir(&folder)
-                    || unreadable.iter().any(|one| one.is_within(&folder))
+                    || self.unreadable().iter().any(|one| one.is_within(&folder))
                     || self.loose(&folder).any(is_no_resource)
             }
         }
@@ -165,11 +164,22 @@ impl View {
         files.filter(|(file, _)| is_loose(&self.graph, folder, file)).map(|(_, entry)| entry)
     }
 
+    fn unreadable(&self) -> &BTreeSet<RepoPath> {
+        self.unreadable.get_or_init(|| self.find_unreadable())
+    }
+
     fn find_unreadable(&self) -> BTreeSet<RepoPath> {
         let files = self.snapshot.entries().filter(|(path, _)| is_yaml(path));
         let no_yaml = files.filter(|(_, entry)| matches!(entry, Entry::File(file) if !file.is_yaml()));
         let broken = self.graph.folders().filter(|folder| self.graph.broken(folder).is_some());
-        let own: BTreeSet<RepoPath> = no_yaml.map(|(path, _)| path).chain(broken).cloned().collect();
+        let is_none = |path: &RepoPath| {
+            let path = self.graph.real(path);
+            self.snapshot.entry(&path).is_none() && !self.snapshot.is_dir(&path)
+        };
+        let lacks = |list: &&Kustomization| list.references().iter().filter_map(Reference::path).any(is_none);
+        let lacking = self.graph.iter().filter(lacks).map(|list| &list.folder);
+        let own = no_yaml.map(|(path, _)| path).chain(broken).chain(lacking);
+        let own: BTreeSet<RepoPath> = own.cloned().collect();
         let queue = own.iter().cloned().collect();
         with_referrers(&self.graph, own, queue)
     }
@@ -204,10 +214,7 @@ impl View {
     /// Tells whether a source stands in a file below a folder.
     pub(super) fn holds_source(&self, folder: &RepoPath, id: &SourceId) -> bool {
         let mut values = below(&self.files, folder).filter_map(|(_, values)| values.as_ref()).flatten();
-        values.any(|value| {
-            let ObjectId { kind, namespace, name, .. } = ObjectId::of(value);
-            id.is(&SourceId { kind, namespace, name })
-        })
+        values.any(|value| id.is(&SourceId::of_object(value)))
     }
 
     /// Returns the request by which kustomize builds a folder for a Flux Kustomization with this `spec`.
@@ -337,9 +344,9 @@ impl Listing<'_> {
             // The second time is an error to kustomize, or a cycle.
             return (!self.is_exact).then_some(());
         }
-        // What it does, it does to its own objects.
+        // What it does, it does to its own objects, unless it fails.
         if self.is_exact && !self.view.folders.contains(folder) {
-            return Some(());
+            return (!self.view.unreadable().contains(folder)).then_some(());
         }
         let Some(list) = graph.get(folder) else {
             self.wanting()?;

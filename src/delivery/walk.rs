@@ -117,6 +117,7 @@ impl<'r, 'a> Walk<'r, 'a> {
             }
         }
         walk.take_written_sources();
+        walk.lose_sources();
         walk.cluster.index();
         walk.cluster.variables = walk.known;
         walk.cluster.bringing = walk.bringing;
@@ -136,6 +137,14 @@ impl<'r, 'a> Walk<'r, 'a> {
                 self.cluster.sources.push((id, object));
             }
         }
+    }
+
+    /// Notes what a root in its last pass deletes: the sources that its former build has brought, and none brings now.
+    fn lose_sources(&mut self) {
+        let last = self.cluster.roots.iter().filter(|root| root.is_last);
+        let had: BTreeSet<SourceId> = last.flat_map(|root| self.reader.former.sources_of(root)).collect();
+        let has = |id: &SourceId| self.cluster.source_bringers.iter().any(|(other, _)| other == id);
+        self.cluster.lost = had.into_iter().filter(|id| !has(id)).collect();
     }
 
     /// Returns the `spec` of a source that stands in the file of a root that reads it.
@@ -303,8 +312,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                     },
                 };
                 substitute(&step.post_build, &mut value);
-                let ObjectId { kind, namespace, name, .. } = ObjectId::of(&value);
-                let id = SourceId { kind, namespace, name };
+                let id = SourceId::of_object(&value);
                 self.cluster.source_bringers.extend(step.by.map(|by| (id.clone(), by)));
                 let own = |by| (by, Built { value: Arc::new(value.clone()), file: one.file.clone() });
                 self.cluster.brought.extend(step.by.map(own));

@@ -120,9 +120,25 @@ impl Clock<'_> {
         let sides = pair.before.as_ref().zip(pair.after.as_ref());
         let ends = sides.is_some_and(|(old, new)| closes(&self.before, old) && !closes(&self.after, new));
         let landing = Landing { first_closing: landing.first_closing.filter(|_| !ends), ..landing };
+        let landing = self.before_source_goes(pair, landing);
         match self.doubt(pair).filter(|_| landing.state != State::Never) {
             Some(doubt) => landing.besides(&doubt.to_string()),
             None => landing,
+        }
+    }
+
+    /// Returns when files of a pair land of which a root in its last pass deletes the source: both it and what reads that begin
+    /// as the commit is fetched (kustomize-controller, `requestsForRevisionChangeOf`).
+    fn before_source_goes(&self, pair: &Pair<'_>, landing: Landing) -> Landing {
+        let lost = || {
+            let new = pair.after.as_ref().filter(|_| pair.part != Part::Spec)?;
+            self.after.cluster(new.cluster)?.lost_source(new.kustomization?)
+        };
+        let Some(source) = lost().filter(|_| landing.state != State::Never) else { return landing };
+        let source = format!("{} {}", source.kind, source.name);
+        match landing.state.is_windowed() {
+            true => Landing::never(format!("its {source} is deleted before")),
+            false => landing.besides(&format!("or not at all: its {source} is deleted in the same commit")),
         }
     }
 

@@ -99,6 +99,8 @@ pub struct Finding {
     pub line: Option<usize>,
     /// The time zone in which people read its times; `None` for that of the report.
     pub zone: Option<String>,
+    /// The keys of the Flux Kustomizations of which `check` says it.
+    pub about: BTreeSet<String>,
 }
 
 impl Finding {
@@ -151,13 +153,15 @@ pub fn findings(
             (message, without_aliases(&one.reason).map_or_else(|| run(one), str::to_owned))
         };
         let gone = gone::gone(clock, one);
-        let of_check = checked.iter().position(|told| gone::is_told(told, one));
+        let of_check = checked.iter().position(|told| gone::is_told(clock, told, one));
         if of_check.is_some() && gone.is_none() {
             continue;
         }
         replaced.extend(of_check);
         let place = of_check.and_then(|at| checked.get(at));
+        let is_there = |file: &RepoPath| clock.after.world.snapshot.entry(file).is_some();
         let (file, line) = place.map_or((None, None), |told| (told.file.clone(), told.line));
+        let file = file.filter(is_there);
         let (cluster, from) = (one.cluster.clone(), Some(clock.now));
         let (message, help) = gone.unwrap_or_else(build);
         found.push(Finding { cluster, message, from, help, file, line, ..Finding::default() });

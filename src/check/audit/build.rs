@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::audit::place::paths;
+use crate::check::audit::place::{NOT_HERE, missing, paths};
 use crate::check::audit::unreadable::{files, unreadable};
 use crate::check::code::{APPLIES_NOTHING, DOES_NOT_BUILD, NOT_JUDGED};
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, Delivery, Effect};
+use crate::delivery::{Applied, Delivery, Effect, Reason};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::render::without_aliases;
@@ -44,7 +44,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-/// Says why roots do not build that a FluxInstance applies: no file holds their Flux Kustomizations.
+/// Says why roots do not build of which no file holds the Flux Kustomizations: a FluxInstance makes them, or their files are
+/// gone with their folder.
 fn roots<'s>(
     subject: &'s Subject<'_>,
     broken: &'s BTreeSet<RepoPath>,
@@ -56,6 +57,21 @@ fn roots<'s>(
     failing.filter_map(|(cluster, one)| {
         let (error, folder) = (one.error.as_ref()?, one.path.as_ref()?);
         let (there, graph) = model.seen_in(subject.snapshot, model.partial_of(one));
+        let is_gone = |folder: &RepoPath| !graph.stands(&there, folder);
+        if is_gone(folder) {
+            let name = one.name();
+            let root = cluster.root_of(one).filter(|root| root.reason == Reason::FluxInstance);
+            let (place, help) = match root.and_then(|root| root.file.as_ref()) {
+                Some(file) => (file, format!("add {folder}\nor correct the path in its FluxInstance")),
+                None => (
+                    folder,
+                    format!("bring {folder} back until {name} reads another folder\nor do nothing, where the cluster is gone too"),
+                ),
+            };
+            let found = missing(name, folder, NOT_HERE).at(Place::file(place.clone())).help(help);
+            // What goes with its root is told with that.
+            return (!cluster.is_below_root(one, is_gone)).then(|| found.about(cluster.key(one)));
+        }
         if built(graph, folder).iter().any(|folder| broken.contains(folder)) {
             return None;
         }

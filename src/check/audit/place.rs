@@ -11,6 +11,9 @@ use crate::repo::FluxKustomization;
 use crate::repo::flux::{Unmapped, artifact_path};
 use crate::text::did_you_mean_path;
 
+/// Why the folder of a path is none.
+pub(super) const NOT_HERE: &str = "is not in this repository";
+
 /// What to do about a path that leads nowhere.
 const NO_FOLDER: &str = "correct spec.path; it is relative to the top of the source, not to this file";
 
@@ -41,12 +44,11 @@ pub(super) fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     let help = near.map_or(NO_FOLDER.into(), |near| {
                         format!("{near} spec.path is relative to the top of the source, not to this file")
                     });
-                    ("is not in this repository", help)
+                    (NOT_HERE, help)
                 } else {
                     ("leads over a symbolic link. No source fetches links", "name the folder that it leads to in spec.path".into())
                 };
-                let text = format!("{} has the path {path}, which {why}. It fails and applies nothing", flux.name);
-                findings.push(MISSING_PATH.finding(text).at(flux.place("path")).help(help).about(flux.key()));
+                findings.push(missing(&flux.name, path, why).at(flux.place("path")).help(help).about(flux.key()));
             }
             None if flux.source_kind() == "GitRepository" && leads_out(written) => findings.push(
                 MISSING_PATH
@@ -70,6 +72,11 @@ pub(super) fn paths(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings.extend(OtherGroup::all(others).iter().map(elsewhere));
     findings.extend(UnmappedGroup::all(unmapped).iter().filter_map(unlooked));
     findings
+}
+
+/// Says that the folder of a Flux Kustomization is none.
+pub(super) fn missing(name: &str, path: &RepoPath, why: &str) -> Diagnostic {
+    MISSING_PATH.finding(format!("{name} has the path {path}, which {why}. It fails and applies nothing"))
 }
 
 /// Says that Flux Kustomizations build another revision of this repository.

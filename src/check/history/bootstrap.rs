@@ -6,7 +6,7 @@ use super::step::Step;
 use super::{Told, named};
 use crate::check::code::BOOTSTRAP_PATH;
 use crate::check::subject::Subject;
-use crate::delivery::inventory::{self, is_kept};
+use crate::delivery::inventory::is_kept;
 use crate::delivery::{ClusterKey, Delivery};
 use crate::diagnostic::Diagnostic;
 use crate::repo::FluxKustomization;
@@ -126,47 +126,47 @@ pub fn is_renamed(cluster: &ClusterKey, before: &Subject<'_>, after: &Subject<'_
 }
 
 /// The folder stands, and brings what applies it no more: that prunes itself, and its finalizer prunes all that it applied
-/// (kustomize-controller, `prune` and `finalize`).
+/// (kustomize-controller, `prune` and `finalize`), or leaves what its last pass has applied.
 fn unlisted(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) -> Option<Diagnostic> {
-    let after = step.after;
-    let is_it = |live: &ObjectId| {
+    let (after, path) = (step.after, &delivery.path);
+    if !after.model.delivered.deletes_itself(path) {
+        return None;
+    }
+    let last = after.model.delivered.last_in(path);
+    let builds = after.deliveries.iter().filter(|other| other.path == *path && last.is_some());
+    let is_left = |live: &ObjectId| builds.clone().any(|other| live_ids(other).contains(live));
+    let is_itself = |live: &ObjectId| {
         live.group == GROUP
             && (&live.kind[..], &live.name, &live.namespace) == ("Kustomization", &flux.name, &flux.namespace)
     };
-    let itself = delivery.objects.iter().find(|one| is_it(&one.live))?;
-    let prunes = |flux: &FluxKustomization| inventory::prunes(flux.spec("prune")) && !flux.is_suspended();
-    if is_kept(itself.value()) || !prunes(flux) || !step.has_now(&delivery.path) {
-        return None;
-    }
-    let model = after.model;
-    let mut builds = after.deliveries.iter().filter(|other| other.path == delivery.path).peekable();
-    let is_unlisted = match builds.peek() {
-        Some(_) => {
-            builds.all(|other| other.error.is_none() && !other.objects.iter().any(|one| is_it(&one.live)))
+    let rest = delivery.objects.iter().filter(|one| !is_itself(&one.live) && !is_kept(one.value()));
+    let names: BTreeSet<String> =
+        rest.filter(|one| !is_left(&one.live)).map(|one| one.live.to_string()).collect();
+    let gone = match (last, names.is_empty()) {
+        (None, _) => format!("It deletes itself with all that it applied: {}", named(&names)),
+        (Some(_), true) => format!("It deletes itself, and nothing applies {path} any more"),
+        (Some(_), false) => {
+            format!(
+                "It deletes itself with what leaves with it: {}. Nothing applies {path} any more",
+                named(&names)
+            )
         }
-        None => model.delivered.taken_down.contains(&delivery.path) || !model.has_same(flux),
     };
-    let brought = after.deliveries.iter().any(|other| {
-        other.path != delivery.path
-            && other.cluster == *step.key_now(&delivery.cluster)
-            && other.objects.iter().any(|one| is_it(&one.live))
-    });
-    let rest = delivery.objects.iter().filter(|one| !is_it(&one.live) && !is_kept(one.value()));
-    let names: BTreeSet<String> = rest.map(|one| one.live.to_string()).collect();
-    (is_unlisted && !brought).then(|| {
-        let path = &delivery.path;
-        let gone = match flux.spec("deletionPolicy") == "Orphan" {
-            true => format!("It deletes itself, and nothing applies {path} any more"),
-            false => format!("It deletes itself with all that it applied: {}", named(&names)),
-        };
+    let lost = last.map(|own| own.kustomizations.iter().filter(|one| own.lost_source(one).is_some()).count());
+    let lost = match lost.unwrap_or_default() {
+        0 => String::new(),
+        1 => ". 1 Flux Kustomization loses its source".to_owned(),
+        lost => format!(". {lost} Flux Kustomizations lose their source"),
+    };
+    Some(
         BOOTSTRAP_PATH
-            .finding(format!("{} leaves the build of its own folder {path}. {gone}", flux.name))
+            .finding(format!("{} leaves the build of its own folder {path}. {gone}{lost}", flux.name))
             .at(flux.place("prune"))
             .help(format!(
                 "let {path} bring it again\nor merge `prune: false` of {} first, and this once that is applied",
                 flux.name
-            ))
-    })
+            )),
+    )
 }
 
 /// The old folder stands, and gives another path that brings less.

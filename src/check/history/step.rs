@@ -101,8 +101,14 @@ impl<'s> Step<'s> {
         if now.is_some_and(|now| now.objects.is_err()) || (now.is_none() && is_left()) {
             return Fate::Keeps;
         }
+        let flux = self.before.model.kustomization(index);
+        let is_last = |path| self.after.model.delivered.last_in(path).is_some();
+        if now.is_none() && self.old[index].brings_itself && flux.path.as_ref().is_some_and(is_last) {
+            // What leaves its build goes before it does.
+            return Fate::Deletes;
+        }
         // A finalizer of a suspended one deletes nothing (kustomize-controller, `finalize`).
-        let is_idle = now.is_none() && self.before.model.kustomization(index).is_suspended();
+        let is_idle = now.is_none() && flux.is_suspended();
         if self.old[index].deletes(now) && !is_idle { Fate::Deletes } else { Fate::Leaves }
     }
 
@@ -163,8 +169,7 @@ impl<'s> Step<'s> {
             (None, _) if self.before.model.is_made(parent) => {
                 old.deletes(None) && !flux.is_suspended() && self.is_collected(parent)
             }
-            // It goes on building its folder as long as that is there, and so takes itself down.
-            (None, Some(path)) if old.brings_itself => old.prune && self.has_now(path),
+            (None, Some(path)) if old.brings_itself => self.after.model.delivered.deletes_itself(path),
             (None, _) => old.deletes(None) && !flux.is_suspended() && !self.stands_below(parent, seen),
         }
     }

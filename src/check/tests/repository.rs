@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::check::{Subject, audit, history, ignore, sort};
-use crate::delivery::Known;
-use crate::delivery::Model;
+use crate::delivery::{Known, Model, World};
 use crate::diagnostic::{Diagnostic, distinct, line_column};
 use crate::path::RepoPath;
 use crate::render::{Embedded, Limits};
@@ -228,14 +227,19 @@ fn folder(index: usize) -> String {
 pub fn findings(repositories: &[Files], base: Option<&[Files]>) -> Vec<(Vec<String>, Vec<Diagnostic>)> {
     let snapshot = together(repositories);
     let renderer = Embedded::new(Limits::default());
-    let read = |snapshot: &Snapshot| Model::read(snapshot, &RepoPath::top(), &Known::default(), &renderer);
-    let model = read(&snapshot);
+    let read = |snapshot: &Snapshot, known: Known| Model::read(snapshot, &RepoPath::top(), &known, &renderer);
+    let base = base.map(together);
+    let old = base.as_ref().map(|base| read(base, Known::default().before(&snapshot)));
+    let known = base
+        .as_ref()
+        .zip(old.as_ref())
+        .map(|(base, old)| Known::default().after(World { snapshot: base, model: old }));
+    let model = read(&snapshot, known.unwrap_or_default());
     let subject = Subject::new(&snapshot, &model, None, &renderer);
     let now: Timestamp = "2026-01-05T12:00:00Z".parse().unwrap();
     let mut found = audit(&subject, now);
-    if let Some(base) = base.map(together) {
-        let model = read(&base);
-        let told = history(&Subject::new(&base, &model, None, &renderer), &subject);
+    if let Some((base, old)) = base.as_ref().zip(old.as_ref()) {
+        let told = history(&Subject::new(base, old, None, &renderer), &subject);
         found.extend(distinct(told.into_iter().map(|told| told.finding)));
     }
     let mut found = ignore(found, None, &snapshot, &RepoPath::top());

@@ -1,9 +1,10 @@
 //! What a change takes out of folders that the spec names as roots.
 
-use super::repository::{Files, together};
+use super::repository::{Files, edited, findings, together};
 use super::spec::{SPEC, files, spec};
 use crate::check::{Subject, history};
-use crate::delivery::{Known, Model};
+use crate::delivery::{Known, Model, World};
+use crate::diagnostic::render;
 use crate::render::{Embedded, Limits};
 use crate::repo::Snapshot;
 
@@ -14,8 +15,9 @@ fn told(roots: &str, before: &Files, after: &Files) -> Vec<String> {
     let spec = spec(&SPEC.replace("edge: {}", &format!("edge: {{ roots: [{roots}] }}")));
     let renderer = Embedded::new(Limits::default());
     let [before, after] = [before, after].map(|files| together(std::slice::from_ref(files)));
-    let read = |files: &Snapshot| Model::read(files, &spec.folder(), &Known::of(&spec), &renderer);
-    let (old, new) = (read(&before), read(&after));
+    let read = |files: &Snapshot, known: Known| Model::read(files, &spec.folder(), &known, &renderer);
+    let old = read(&before, Known::of(&spec).before(&after));
+    let new = read(&after, Known::of(&spec).after(World { snapshot: &before, model: &old }));
     let subject = |files, model| Subject::new(files, model, Some(&spec), &renderer);
     let found = history(&subject(&before, &old), &subject(&after, &new));
     found.into_iter().map(|told| format!("{} {}", told.finding.code.unwrap(), told.finding.message)).collect()
@@ -77,4 +79,14 @@ fn what_goes_from_one_root_of_the_spec_to_another_is_a_move() {
     // The other one had it too.
     let none: [String; 0] = [];
     assert_eq!(told(roots, &fleet(true, true, "b"), &fleet(false, true, "b")), none);
+}
+
+/// `pr` says so too: it fails, deletes nothing, and what it applied goes on.
+#[test]
+fn a_root_without_its_folder_fails_and_deletes_nothing() {
+    let base = edited(&[]);
+    let mut gone = base.clone();
+    gone.retain(|path, _| !path.starts_with("clusters/edge/"));
+    let found = findings(&[gone], Some(&[base]));
+    insta::assert_snapshot!(render(&found[0].1, false, 100));
 }

@@ -106,6 +106,58 @@ fn a_branch_needs_no_release() {
     assert_eq!(steps(SPEC, ", ref: { branch: main }"), [""; 4]);
 }
 
+/// The last step of a cluster is told as that, whatever others are at.
+#[test]
+fn one_cluster_is_at_its_last_step_while_another_is_on_its_way() {
+    let of = |name: &str| {
+        let source = format!(
+            "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {{ name: flux-system, namespace: flux-system }}\nspec: {{ interval: 1m, url: 'https://example.org/fleet', ref: {{ tag: {name} }} }}\n---\n"
+        );
+        let root =
+            APPS.replace("name: apps", "name: flux-system").replace("apps/one", &format!("clusters/{name}"));
+        let list = "resources: [flux-system/gotk-sync.yaml, apps.yaml]\n".to_owned();
+        let object = |kind: &str| {
+            format!("apiVersion: v1\nkind: {kind}\nmetadata: {{ name: web, namespace: shop }}\n")
+        };
+        [
+            (format!("clusters/{name}/flux-system/gotk-sync.yaml"), source + &root),
+            (format!("clusters/{name}/kustomization.yaml"), list),
+            (format!("clusters/{name}/apps.yaml"), APPS.replace("apps/one", &format!("apps/{name}"))),
+            (format!("apps/{name}/kustomization.yaml"), "resources: [web]\n".to_owned()),
+            (
+                format!("apps/{name}/web/kustomization.yaml"),
+                "resources: [map.yaml, service.yaml]\n".to_owned(),
+            ),
+            (format!("apps/{name}/web/map.yaml"), object("ConfigMap")),
+            (format!("apps/{name}/web/service.yaml"), object("Service")),
+        ]
+    };
+    let all: Vec<(String, String)> = ["one", "two"].into_iter().flat_map(of).collect();
+    let all: Vec<(&str, &str)> = all.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let split = of_spec(SPEC, files(&all), |input: &Input<'_>, templates: &Templates| {
+        split(input, None, templates, &Selection::All).unwrap()
+    });
+    let mut tree = split.changes.apply(&files(&all));
+    let mut step = |clusters: &[&str]| {
+        let clusters = clusters.iter().map(|name| (*name).to_owned()).collect();
+        let options = MigrateOptions { clusters, ..MigrateOptions::default() };
+        let plan = of_spec(SPEC, tree.clone(), |input: &Input<'_>, templates: &Templates| {
+            migrate(input, input, templates, &options).unwrap()
+        });
+        tree = plan.changes.apply(&tree);
+        let told = plan.remarks.iter().map(|one| (one.message.clone(), one.help.clone().unwrap_or_default()));
+        told.collect::<Vec<_>>()
+    };
+    step(&["one"]);
+    let told = step(&[]);
+    let helps = |name: &str| -> Vec<usize> {
+        let own =
+            told.iter().filter(|(message, _)| message.contains(&format!("of cluster {name} follows tag")));
+        own.map(|(_, help)| help.lines().count()).collect()
+    };
+    assert_eq!([helps("one"), helps("two")], [vec![1], vec![2]], "{told:?}");
+}
+
 /// A patch that keeps from deleting goes last: as long as it is there, nothing is finished.
 #[test]
 fn a_patch_for_the_time_of_a_migration_is_asked_back() {

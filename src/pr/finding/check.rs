@@ -138,6 +138,7 @@ fn of_check(
         file: place.map(|place| place.path.clone()),
         line: place.and_then(Place::line),
         zone: None,
+        about: finding.about.clone(),
     }
 }
 

@@ -53,19 +53,13 @@ pub(super) fn gone(clock: &Clock<'_>, one: &Withheld) -> Option<(String, String)
 /// Tells whether the folder of the root above it goes too, with which the cluster may go: that is told once.
 pub(super) fn goes_with_its_root(clock: &Clock<'_>, one: &Withheld) -> bool {
     let goes = |path: &RepoPath| clock.before.world.stands(path) && !clock.after.world.stands(path);
-    let Some((cluster, own)) = failing(clock, one).filter(|_| goes(&one.by.path)) else { return false };
-    let mut above = std::iter::successors(cluster.parent(own), |by| cluster.parent(by))
-        .take(cluster.kustomizations.len());
-    let is_root = |by: &Reached| {
-        by.key() != own.key() && cluster.brings_itself(by) && by.path.as_ref().is_some_and(goes)
-    };
-    above.any(is_root)
+    failing(clock, one).is_some_and(|(cluster, own)| goes(&one.by.path) && cluster.is_below_root(own, goes))
 }
 
 /// Tells whether `check` says of a Flux Kustomization that its folder is none.
-pub(super) fn is_told(finding: &Finding, one: &Withheld) -> bool {
-    let start = format!("{} has the path {}, which is not ", one.by.name(), one.by.path);
-    finding.code == Some(MISSING_PATH.code) && finding.message.starts_with(&start)
+pub(super) fn is_told(clock: &Clock<'_>, finding: &Finding, one: &Withheld) -> bool {
+    let key = || failing(clock, one).map(|(cluster, own)| cluster.key(own));
+    finding.code == Some(MISSING_PATH.code) && key().is_some_and(|key| finding.about.contains(&key))
 }
 
 /// Returns a Flux Kustomization of which the folder is none, with its cluster.

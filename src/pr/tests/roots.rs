@@ -360,6 +360,73 @@ fn a_root_that_leaves_its_own_folder_goes_with_all_that_it_applied() {
     insta::assert_snapshot!(told.join("\n---\n"));
 }
 
+/// Its last pass prunes it by `prune`; then its finalizer leaves all that it applied.
+#[test]
+fn a_root_that_leaves_its_own_folder_as_an_orphan_leaves_what_it_applied() {
+    let sync = "clusters/one/flux-system/gotk-sync.yaml";
+    let base = with(
+        &files(),
+        &[
+            (sync, "prune: true", "prune: true\n  deletionPolicy: Orphan"),
+            ("clusters/one/own.yaml", "", &map("own", "")),
+            ("clusters/one/lost.yaml", "", &map("lost", "")),
+            ("clusters/one/more.yaml", "", &flux("more", "more", "")),
+            ("more/a.yaml", "", &map("a", "")),
+        ],
+    );
+    let edits = [
+        ("clusters/one/own.yaml", "", map("own", "k: v")),
+        ("apps/apps-rt/settings.yaml", "", map("settings", "a: '2'")),
+        ("apps/apps-rw/deployment.yaml", "1.29.0", "1.30.0".to_owned()),
+        ("clusters/one/new.yaml", "", flux("new", "new", "")),
+        ("new/a.yaml", "", map("new", "")),
+    ];
+    let edits = edits.each_ref().map(|(path, from, to)| (*path, *from, to.as_str()));
+    let after = |base: &Files| {
+        let base = with(&without(base, sync), &edits);
+        without(&without(&base, "clusters/one/lost.yaml"), "clusters/one/more.yaml")
+    };
+    // What keeps its source lets its children go on.
+    let kept = with(
+        &base,
+        &[(
+            sync,
+            "{ name: flux-system, namespace: flux-system }\nspec: { interval",
+            "{ name: flux-system, namespace: flux-system, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled } }\nspec: { interval",
+        )],
+    );
+    let told = [&base, &kept].map(|base| words(&compared(base, &after(base))));
+    insta::assert_snapshot!(told.join("\n---\n"));
+}
+
+/// Its build fails, so that nothing lands, and the cluster has all that it had.
+#[test]
+fn a_root_whose_file_moves_while_the_list_names_the_old_one_lands_nothing() {
+    let sync = source("1m") + &flux("flux-system", "clusters/one", "");
+    let list = "resources: [gotk-sync.yaml]\n";
+    let of = |lists: &[(&str, &str)]| {
+        let lists = lists.iter().map(|(path, text)| (*path, "", *text));
+        with(&files(), &lists.collect::<Vec<_>>())
+    };
+    let nested = ("clusters/one/flux-system/kustomization.yaml", list);
+    let all = [
+        of(&[("clusters/one/kustomization.yaml", "resources: [flux-system/gotk-sync.yaml, apps.yaml]\n")]),
+        of(&[("clusters/one/kustomization.yaml", "resources: [flux-system, apps.yaml]\n"), nested]),
+        of(&[nested]),
+    ];
+    let told = all.map(|base| {
+        let moved = with(
+            &without(&base, "clusters/one/flux-system/gotk-sync.yaml"),
+            &[
+                ("clusters/one/flux-system/sync2.yaml", "", &sync),
+                ("apps/apps-rt/settings.yaml", "", &map("settings", "a: '2'")),
+            ],
+        );
+        words(&compared(&base, &moved))
+    });
+    insta::assert_snapshot!(told.join("\n---\n"));
+}
+
 /// The list of its folder takes in another file that holds it.
 #[test]
 fn a_root_that_another_file_brings_too_stays() {
