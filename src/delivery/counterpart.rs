@@ -10,7 +10,8 @@ use crate::repo::FluxKustomization;
 ///
 /// A root is the same where it is the same folder, or where the object that applies it is the same: with another path that
 /// one builds another folder of the same cluster. Each is the same as one other at most; where several could be, none is. What
-/// both trees only propose is the same as that with which it shares most Flux Kustomizations of no other cluster.
+/// both trees only propose is the same as that with which it shares most Flux Kustomizations of no other cluster. Where all
+/// that are left get other names, each is the one that builds the same folders by the same lines.
 pub fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str, &'m str> {
     let is_gone = |old: &&Cluster| after.delivered.named(&old.name).is_none();
     let mut olds: Vec<&Cluster> = before.delivered.all.iter().filter(is_gone).collect();
@@ -48,6 +49,30 @@ pub fn counterparts<'m>(before: &'m Model, after: &'m Model) -> BTreeMap<&'m str
         if others.all(|(_, other)| other < count) {
             found.insert(*old, *new);
         }
+    }
+    olds.retain(|old| !found.contains_key(old.name.as_str()));
+    news.retain(|new| !found.values().any(|name| *name == new.name));
+    let (was, is) = (by_lines(before, &olds), by_lines(after, &news));
+    let is_one = |(lines, names): (&BTreeSet<Line<'_>>, &Vec<&str>)| !lines.is_empty() && names.len() == 1;
+    if was.keys().eq(is.keys()) && was.iter().chain(&is).all(is_one) {
+        found.extend(was.into_values().flatten().zip(is.into_values().flatten()));
+    }
+    found
+}
+
+/// The file, the namespace and the name of a Flux Kustomization, and the folder that it builds.
+type Line<'m> = (&'m RepoPath, &'m str, &'m str, Option<&'m RepoPath>);
+
+/// Returns the names of clusters by what each builds by which lines.
+fn by_lines<'m>(model: &'m Model, all: &[&'m Cluster]) -> BTreeMap<BTreeSet<Line<'m>>, Vec<&'m str>> {
+    let mut lines: BTreeMap<&str, BTreeSet<Line<'m>>> = BTreeMap::new();
+    for one in model.all_flux() {
+        let line = (&one.file, one.namespace.as_str(), one.name.as_str(), one.path.as_ref());
+        lines.entry(&one.read_in).or_default().insert(line);
+    }
+    let mut found: BTreeMap<BTreeSet<Line<'m>>, Vec<&'m str>> = BTreeMap::new();
+    for cluster in all {
+        found.entry(lines.remove(cluster.name.as_str()).unwrap_or_default()).or_default().push(&cluster.name);
     }
     found
 }

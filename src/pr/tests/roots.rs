@@ -482,9 +482,9 @@ fn a_cluster_that_comes_or_goes_beside_those_of_the_same_base_is_told() {
     insta::assert_snapshot!([words(&compared(&two, &three)), words(&compared(&three, &two))].join("\n---\n"));
 }
 
-/// What they share tells none of them from another.
+/// What they share tells none of them from another, but what each builds does where all of them get other names.
 #[test]
-fn clusters_of_one_base_with_other_names_are_not_each_other() {
+fn clusters_of_one_base_with_other_names_are_each_other_where_all_have_them() {
     let (base, other) = (shared(&[("a", "a"), ("b", "b")]), shared(&[("x", "a"), ("y", "b")]));
     let one = shared(&[("c", "a")]);
     insta::assert_snapshot!([&other, &one].map(|after| words(&compared(&base, after))).join("\n---\n"));
