@@ -7,7 +7,7 @@ use crate::check::audit::unreadable::{files, unreadable};
 use crate::check::code::{APPLIES_NOTHING, DOES_NOT_BUILD, NOT_JUDGED};
 use crate::check::subject::Subject;
 use crate::delivery::{Applied, Delivery, Effect, Reason};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
 use crate::render::without_aliases;
 use crate::repo::flux::is_yaml;
@@ -68,7 +68,11 @@ fn roots<'s>(
                     format!("bring {folder} back until {name} reads another folder\nor do nothing, where the cluster is gone too"),
                 ),
             };
-            let found = missing(name, folder, NOT_HERE).at(Place::file(place.clone())).help(help);
+            let mut found = missing(name, folder, NOT_HERE).at(Place::file(place.clone())).help(help);
+            // With the folder of its root a cluster may go on purpose.
+            if root.is_none() && cluster.brings_itself(one) {
+                found.severity = Severity::Note;
+            }
             // What goes with its root is told with that.
             return (!cluster.is_below_root(one, is_gone)).then(|| found.about(cluster.key(one)));
         }
