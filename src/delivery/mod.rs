@@ -128,7 +128,7 @@ pub use left_suspended::left_suspended;
 pub(crate) use made::is_collected;
 pub use model::Model;
 pub(crate) use moved::brought_by;
-pub use pace::{Dependency, Need, Paces, STEP, UNSAID};
+pub use pace::{Dependency, LACKED, Need, Paces, STEP};
 pub(crate) use partial::{Partial, partial, partial_of};
 pub use past::Past;
 pub use readers::Readers;

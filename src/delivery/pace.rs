@@ -31,7 +31,7 @@ const LEAST: Duration = Duration::from_secs(30);
 
 /// What follows where a dependency is not in Git: kustomize-controller waits for it (`checkDependencies`), and only the
 /// cluster knows whether it is there.
-pub const UNSAID: &str = "Where the cluster lacks it too, nothing lands";
+pub const LACKED: &str = "Where the cluster lacks it too, nothing lands";
 
 /// A Flux Kustomization that another one depends on.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::check::audit::circle::circles;
 use crate::check::code::{DEFINED_TWICE, GATE_GATES_ITSELF, MISSING_DEPENDENCY, WAITS_FOR_GATED};
 use crate::check::subject::Subject;
-use crate::delivery::{Cluster, ClusterKey, Delivery, SourceId, UNSAID};
+use crate::delivery::{Cluster, ClusterKey, Delivery, LACKED, SourceId};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::mechanism::Action;
 use crate::repo::FluxKustomization;
@@ -135,7 +135,7 @@ fn missing(subject: &Subject<'_>, from: &Delivery, defined: &Defined<'_>) -> Vec
             };
             MISSING_DEPENDENCY
                 .finding(format!(
-                    "{} depends on {named}, which is not in Git. {UNSAID}",
+                    "{} depends on {named}, which is not in Git. {LACKED}",
                     from.name
                 ))
                 .at(flux.place_of_dependency(index))
