@@ -345,8 +345,15 @@ fn what_does_not_build_is_told_where_nothing_else_changes() {
     }
     let side = "clusters/edge-01/apps/apps-rw";
     scratch.replace(&format!("{side}/kustomization.yaml"), "resources:", "<<<<<<< HEAD\nresources:").commit();
-    for words in [&["sync", "--yes"][..], &["diff"], &["split", "--all", "--dry-run"], &["migrate"]] {
-        let told = scratch.expect(0, words).stderr;
+    // Flux lists the folder of the root, so that the list which does not build is a part of that.
+    let all = [
+        (0, &["sync", "--yes"][..]),
+        (0, &["diff"]),
+        (0, &["split", "--all", "--dry-run"]),
+        (5, &["migrate"]),
+    ];
+    for (code, words) in all {
+        let told = scratch.expect(code, words).stderr;
         assert_eq!(
             told.matches(&format!("warning: {side} does not build: ")).count(),
             1,
