@@ -92,12 +92,25 @@ impl Reader<'_> {
                     if one.prunes_itself() && self.is_unlisted(&roots[position], known) {
                         let folder = roots.remove(position).folder;
                         self.take_down(one, folder, roots);
+                    } else if former.reason == Reason::AppliesItself
+                        && !one.is_own
+                        && self.is_unlisted(&roots[position], known)
+                    {
+                        roots[position].keep(former);
+                    } else {
+                        self.come_from(former, &mut roots[position]);
                     }
                 }
                 None if !self.stands(&former.folder) => roots.push(former.clone()),
                 None if former.reason == Reason::FluxInstance => roots.extend(self.without_folder(former)),
                 None => match self.in_its_file(former).map(|now| now.path.clone()) {
-                    Some(Some(path)) if self.stands(&path) => {}
+                    Some(Some(path)) if self.stands(&path) && self.is_taken_in(former) => {
+                        // A copy of it in the new folder is the same object.
+                        let is_it = |root: &&mut Root| root.folder == path && is_alike(root, former);
+                        if let Some(root) = roots.iter_mut().find(is_it) {
+                            self.come_from(former, root);
+                        }
+                    }
                     None if one.prunes_itself()
                         && !self.is_taken_in(former)
                         && self.builds_without(former, known) =>
@@ -109,6 +122,14 @@ impl Reader<'_> {
             }
         }
         moved
+    }
+
+    /// Notes that a root builds another folder than the older state, so that what is left in that one is no cluster.
+    fn come_from(&mut self, former: &Root, root: &mut Root) {
+        if root.folder != former.folder {
+            root.was = Some(former.folder.clone());
+            self.left.insert(former.folder.clone());
+        }
     }
 
     /// Takes a root that prunes itself out of its cluster, with all that it applied; what leaves that applies one commit more.

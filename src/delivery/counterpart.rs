@@ -96,6 +96,10 @@ fn folders(cluster: &Cluster) -> BTreeSet<&RepoPath> {
 
 /// Tells whether a cluster has an object that applies a root of a former one.
 fn has_root(after: &Model, new: &Cluster, old: &Cluster) -> bool {
+    let has = |folder: &RepoPath| old.roots.iter().any(|root| root.folder == *folder);
+    if new.roots.iter().filter_map(|root| root.was.as_ref()).any(has) {
+        return true;
+    }
     let own: BTreeSet<_> = new.roots.iter().filter_map(Root::identity).collect();
     old.roots.iter().filter_map(Root::identity).any(|(file, namespace, name)| {
         let mut named = after.flux_named(&new.name, name);

@@ -139,6 +139,7 @@ impl Reader<'_> {
             jitters: self.jitters(namespace, &spec["kustomize"]["patches"]),
             reason: Reason::FluxInstance,
             is_last: false,
+            was: None,
         })
     }
 

@@ -60,6 +60,7 @@ impl Clusters {
             by_hand: BTreeMap::new(),
             read_here: OnceCell::new(),
             taken_down: BTreeSet::new(),
+            left: BTreeSet::new(),
             readers: OnceCell::new(),
             urls: BTreeSet::new(),
         };
@@ -73,7 +74,9 @@ impl Clusters {
         // Whoever names roots names all that Git does not.
         if known.roots.is_empty() {
             let mut proposed = propose(flux, &left(&all), &reader.top.clone(), &known.paths, &roots);
-            proposed.retain(|root| !reader.taken_down.contains(&root.folder));
+            proposed.retain(|root| {
+                !reader.taken_down.contains(&root.folder) && !reader.left.contains(&root.folder)
+            });
             if !proposed.is_empty() {
                 let roots = all.into_iter().flat_map(|cluster| cluster.roots).chain(proposed);
                 all = reader.clusters(roots.collect(), known);
@@ -162,6 +165,8 @@ pub(super) struct Reader<'a> {
     read_here: OnceCell<BTreeMap<(String, String), BTreeSet<String>>>,
     /// The folders of roots that delete themselves with all that they applied.
     pub taken_down: BTreeSet<RepoPath>,
+    /// The folders that roots built in an older state, and build no more.
+    pub left: BTreeSet<RepoPath>,
     /// How many read which repository here.
     pub readers: OnceCell<Readers>,
     /// The URLs of the GitRepositories of all roots.

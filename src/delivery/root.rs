@@ -45,6 +45,8 @@ pub struct Root {
     pub reason: Reason,
     /// Whether it prunes itself, and leaves all that it applied: it applies one commit more.
     pub(super) is_last: bool,
+    /// The folder that an older state applies in its place, where that is another one.
+    pub(super) was: Option<RepoPath>,
 }
 
 impl Root {
@@ -74,6 +76,7 @@ impl Root {
             jitters: Jitters::default(),
             reason,
             is_last: false,
+            was: None,
         }
     }
 }
@@ -82,6 +85,15 @@ impl Root {
     /// Tells whether an object is the Flux Kustomization that applies it.
     pub fn is_applied_by(&self, object: &Value) -> bool {
         self.kustomization.as_ref().is_some_and(|own| own["metadata"] == object["metadata"])
+    }
+
+    /// Takes back what a file says of it that nobody applies: the cluster goes on with the former spec.
+    pub(super) fn keep(&mut self, former: &Root) {
+        if self.folder == former.folder {
+            (self.kustomization, self.source) = (former.kustomization.clone(), former.source.clone());
+        } else {
+            *self = former.clone();
+        }
     }
 
     /// Returns what stays the same where another folder is applied: the file, the namespace and the name; `None` where Git

@@ -6,9 +6,10 @@ use super::step::Step;
 use super::{Told, named};
 use crate::check::code::BOOTSTRAP_PATH;
 use crate::check::subject::Subject;
-use crate::delivery::inventory::is_kept;
+use crate::delivery::inventory::{is_kept, prunes};
 use crate::delivery::{ClusterKey, Delivery};
 use crate::diagnostic::Diagnostic;
+use crate::render::Request;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::GROUP;
 use crate::repo::manifest::ObjectId;
@@ -177,15 +178,12 @@ fn redirected(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) ->
         other.error.is_none()
             && after.flux(other).is_some_and(|flux| is_same(flux, now) && flux.path == now.path)
     })?;
-    if !step.new_at(next.flux?).prune {
-        return None;
-    }
     let theirs = after.deliveries_of(&next.cluster).filter(|other| other.applied_by.is_some());
     let kept: BTreeSet<&ObjectId> = theirs.flat_map(live_ids).collect();
     let lost = delivery.objects.iter().filter(|one| !kept.contains(&*one.live) && !is_kept(one.value()));
     let lost: Vec<_> = lost.collect();
-    if lost.is_empty() {
-        return None;
+    if lost.is_empty() || !step.new_at(next.flux?).prune {
+        return passed_once(delivery, flux, next, after);
     }
     let names: BTreeSet<String> = lost.iter().map(|one| one.live.to_string()).collect();
     let others = match lost.iter().any(|one| one.is(GROUP, "Kustomization")) {
@@ -204,4 +202,35 @@ fn redirected(delivery: &Delivery, flux: &FluxKustomization, step: &Step<'_>) ->
             .at(now.place("path"))
             .help(format!("let {} list everything of {} before the path changes", next.path, delivery.path)),
     )
+}
+
+/// The old folder stands for the pass in which its build gives the new path, and does not bring all that it brought: that pass
+/// prunes by the older spec (kustomize-controller, `reconcile`).
+fn passed_once(
+    delivery: &Delivery,
+    flux: &FluxKustomization,
+    next: &Delivery,
+    after: &Subject<'_>,
+) -> Option<Diagnostic> {
+    let spec = &flux.effective["spec"];
+    let request = Request::flux(delivery.path.clone(), spec);
+    let built = after.renderer.render(after.snapshot, &[request]).pop()?.ok()?;
+    let built: BTreeSet<ObjectId> = built.iter().map(|object| ObjectId::of(&object.value)).collect();
+    let lost = delivery.objects.iter().filter(|one| !built.contains(&*one.id) && !is_kept(one.value()));
+    let names: BTreeSet<String> = lost.map(|one| one.live.to_string()).collect();
+    (prunes(&spec["prune"]) && !names.is_empty()).then(|| {
+        BOOTSTRAP_PATH
+            .finding(format!(
+                "{} still builds {} once, and deletes what is missing there: {}. {} brings that back",
+                flux.name,
+                delivery.path,
+                named(&names),
+                next.path
+            ))
+            .at(flux.place("path"))
+            .help(format!(
+                "leave everything of {} in place for one commit\nremove it when the cluster has applied the new path",
+                delivery.path
+            ))
+    })
 }

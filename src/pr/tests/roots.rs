@@ -175,6 +175,30 @@ fn a_root_that_applies_another_folder() {
     insta::assert_snapshot!(words(&compared(&base, &other)));
 }
 
+/// The former folder brings the root with its new path once more; what it brings no more then is deleted in between.
+#[test]
+fn a_root_whose_file_is_copied_into_its_new_folder() {
+    let base = files();
+    let sync = "clusters/one/flux-system/gotk-sync.yaml";
+    let copied = with(&with_cluster(&base, "two"), &[(sync, "./clusters/one", "./clusters/two")]);
+    let emptied = without(&copied, "clusters/one/apps.yaml");
+    insta::assert_snapshot!([&copied, &emptied].map(|after| words(&compared(&base, after))).join("\n---\n"));
+}
+
+/// Nothing applies its file, so the cluster goes on with what it has.
+#[test]
+fn a_root_that_its_own_list_leaves_out_stays_as_it_is() {
+    let list =
+        ("clusters/one/kustomization.yaml", "", "resources: [apps.yaml, gate/open.yaml, gate/close.yaml]\n");
+    let base = with(&files(), &[list]);
+    let sync = "clusters/one/flux-system/gotk-sync.yaml";
+    let branch = with(&base, &[(sync, "url: ", "ref: { branch: next }, url: ")]);
+    let folder = without(&with_cluster(&base, "two"), "clusters/two/flux-system/gotk-sync.yaml");
+    let folder = with(&folder, &[(sync, "./clusters/one", "./clusters/two")]);
+    let all = [branch, folder].map(|after| words(&compared(&base, &after)));
+    insta::assert_snapshot!(all.join("\n---\n"));
+}
+
 /// One manifest bootstraps several clusters, and tells none of them from another.
 #[test]
 fn clusters_that_share_what_bootstraps_them_are_not_each_other() {
@@ -221,6 +245,12 @@ fn a_flux_instance_that_syncs_another_folder() {
         ],
     );
     insta::assert_snapshot!(words(&compared(&base, &other)));
+    let copied = with_cluster(&base, "two");
+    let copied = with(
+        &copied,
+        &[("clusters/one/flux-system/instance.yaml", "path: clusters/one", "path: clusters/two")],
+    );
+    insta::assert_snapshot!(words(&compared(&base, &copied)));
 }
 
 #[test]
