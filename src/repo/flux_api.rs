@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::repo::flux::GROUP;
+use crate::repo::flux::{API_VERSION, GROUP};
 use crate::repo::manifest::{kept_manifests, objects};
 use crate::repo::{File, Snapshot};
 
@@ -22,6 +22,11 @@ const SINCE: [(&str, u64); 7] = [
     ("buildMetadata", 9),
     ("ignore", 9),
 ];
+
+/// The versions that there are, the newest first; what generated files say has not changed between them (kustomize-controller,
+/// `config/crd/bases`).
+const VERSIONS: [&str; 3] =
+    [API_VERSION, "kustomize.toolkit.fluxcd.io/v1beta2", "kustomize.toolkit.fluxcd.io/v1beta1"];
 
 /// The API of Flux Kustomizations in a cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,6 +86,11 @@ impl FluxApi {
             Known::Schemas(schemas) => schemas.contains_key(version_of(api_version)),
             Known::Minor(_) => true,
         }
+    }
+
+    /// Returns the `apiVersion` in which a new Flux Kustomization is served; the newest, where several are.
+    pub fn newest(&self) -> Option<&'static str> {
+        VERSIONS.into_iter().find(|version| self.serves(version))
     }
 
     /// Tells whether a field of `spec` is declared.
@@ -221,6 +231,7 @@ mod tests {
         assert_eq!(first(json!({ "patches": patches })), told("patches.target.labels"));
         assert!(api.serves("kustomize.toolkit.fluxcd.io/v1"));
         assert!(!api.serves("kustomize.toolkit.fluxcd.io/v1beta1"));
+        assert_eq!(api.newest(), Some("kustomize.toolkit.fluxcd.io/v1"));
         assert!(api.has("kustomize.toolkit.fluxcd.io/v1", "prune"));
         assert!(!api.has("kustomize.toolkit.fluxcd.io/v1", "deletionPolicy"));
     }
