@@ -334,7 +334,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                     let folder = generator::copied_of(&value, position).find(|one| self.reader.is_here(one));
                     let is_other = self.other_revision(&id, step.root).is_some();
                     let artifact = self.artifact(&id, folder.as_ref().map(RepoPath::as_str), is_other);
-                    let artifact = artifact.map(|artifact| Artifact { ignore: self.ignore(&id), ..artifact });
+                    let artifact = artifact.map(|artifact| self.narrowed(artifact, &id));
                     read.push(artifact.map(|artifact| (self.reader.view(&artifact), artifact)));
                 }
                 let place =
