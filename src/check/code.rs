@@ -186,6 +186,10 @@ codes! {
         "A Flux Kustomization has a field that the Flux in Git does not declare.";
     RENAMED_SIDE = "GW072" "renamed-side" Warning
         "Folders are named as sides of another folder than the one around them.";
+    UNPRIVILEGED_GATE = "GW073" "unprivileged-gate" Error
+        "Flux applies a gate as a ServiceAccount without rights.";
+    UNSERVED_VERSION = "GW074" "unserved-version" Error
+        "An object has a version that the Flux in Git does not serve.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

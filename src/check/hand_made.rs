@@ -85,7 +85,7 @@ fn zones(subject: &Subject<'_>, open: &GateJob, close: &GateJob) -> Option<Diagn
 fn needed(subject: &Subject<'_>, open: &GateJob) -> Option<Needed> {
     let own = subject.reconciled_in(&open.cluster);
     let gated = own.filter(|delivery| open.turns(&delivery.namespace, &delivery.name));
-    gated.filter_map(|delivery| Needed::of(subject.flux(delivery)?)).reduce(Needed::and)
+    gated.filter_map(|delivery| Needed::of(subject.model, subject.flux(delivery)?)).reduce(Needed::and)
 }
 
 fn finding(subject: &Subject<'_>, open: &GateJob, close: &GateJob, lint: &Lint) -> Diagnostic {

@@ -8,6 +8,7 @@ mod mixture;
 mod moved;
 mod rooted;
 mod step;
+mod unsourced;
 mod variable;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,6 +73,7 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
         };
         findings.extend(change.at_source());
         let mut own = change.moved();
+        own.extend(change.unsourced());
         own.extend(change.deleted(&deletions));
         // What goes with a root that deletes itself is told with that.
         if !old.iter().any(|delivery| after.model.delivered.deletes_itself(&delivery.path)) {

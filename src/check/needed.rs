@@ -2,25 +2,27 @@
 
 use std::time::Duration;
 
+use crate::delivery::Model;
 use crate::repo::{FluxKustomization, duration};
 
 /// What the Flux Kustomizations that a window gates need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Needed {
-    /// Interval plus timeout of the slowest.
+    /// How long the slowest takes to apply what was merged as its window opened.
     pub whole: Duration,
     /// The shortest interval.
     pub interval: Duration,
 }
 
 impl Needed {
-    /// Returns what one needs; `None` where Git does not say its interval.
+    /// Returns what one needs; `None` where Git does not say it.
     ///
-    /// The timeout is the interval where none is written (kustomize-controller `api/v1`, `GetTimeout`).
-    pub fn of(flux: &FluxKustomization) -> Option<Needed> {
+    /// A new revision and a resume let Flux reconcile it at once (kustomize-controller, `SetupWithManager`), so its own interval
+    /// does not count.
+    pub fn of(model: &Model, flux: &FluxKustomization) -> Option<Needed> {
         let interval = flux.spec("interval").as_str().and_then(duration::parse)?;
-        let timeout = flux.spec("timeout").as_str().and_then(duration::parse).unwrap_or(interval);
-        Some(Needed { whole: interval + timeout, interval })
+        let cluster = model.delivered.named(&flux.read_in)?;
+        Some(Needed { whole: cluster.pace(model.reached(flux)?, &|_| false)?, interval })
     }
 
     /// Returns what both need.

@@ -176,7 +176,7 @@ fn needed<'s>(spec: &'s Spec, model: &Model, schedules: &Schedules) -> BTreeMap<
     let fleet = Fleet::new(spec, model, schedules);
     let mut durations: BTreeMap<(&str, &str), Needed> = BTreeMap::new();
     for flux in model.all_flux() {
-        let Some(needed) = Needed::of(flux) else { continue };
+        let Some(needed) = Needed::of(model, flux) else { continue };
         let known = durations.entry((flux.namespace.as_str(), flux.name.as_str())).or_insert(needed);
         *known = known.and(needed);
     }

@@ -47,7 +47,21 @@ impl Cluster {
     }
 }
 
+impl Cluster {
+    /// Returns the API of Flux Kustomizations that it gets, where Git says it.
+    pub fn api(&self) -> Option<&Arc<FluxApi>> {
+        self.api.as_ref()
+    }
+}
+
 impl Model {
+    /// Returns the `apiVersion` in which a cluster serves a new Flux Kustomization: where Git does not say it, v1. `None`
+    /// where its Flux serves none that there is.
+    pub fn served_version(&self, cluster: &str) -> Option<&'static str> {
+        let api = self.delivered.named(cluster).and_then(Cluster::api);
+        api.map_or(Some(crate::repo::flux::API_VERSION), |api| api.newest())
+    }
+
     /// Tells whether a cluster has `spec.deletionPolicy`, as far as Git says.
     pub fn takes_policies(&self, cluster: &str) -> bool {
         let api = self.delivered.named(cluster).and_then(|cluster| cluster.api.as_ref());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::delivery::{EntryPoint, Model};
+use crate::delivery::{EntryPoint, Model, Role};
 use crate::path::RepoPath;
 use crate::render::Object;
 use crate::repo::{Kustomization, Reference, Target, umbrella};
@@ -186,7 +186,8 @@ pub fn app_name(folder: &RepoPath, cluster: &str) -> String {
 /// Gives every app name in the repository, in order: what a command line may name.
 pub fn app_names(model: &Model) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for entry in model.all_entries() {
+    // What brings Flux Kustomizations lists no app.
+    for entry in model.all_entries().iter().filter(|entry| entry.role != Role::Bootstrap) {
         let Some(kustomization) = model.graph.get(&entry.path) else { continue };
         names.extend(children(model, entry, kustomization).0.into_iter().map(|child| child.app));
     }

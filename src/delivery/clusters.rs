@@ -153,6 +153,8 @@ pub struct Cluster {
     pub(super) failing_roots: BTreeMap<usize, String>,
     /// By how much its controllers stretch intervals.
     pub(super) jitters: Jitters,
+    /// The ServiceAccount as which Flux applies what names none, where Git says one.
+    pub(super) default_account: Option<String>,
     /// What its ArtifactGenerators make.
     pub(super) generated: Vec<Generated>,
     /// The values that its builds bring to variables.

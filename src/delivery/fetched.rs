@@ -27,6 +27,8 @@ pub fn is_ignore_file(file: &RepoPath) -> bool {
 pub struct Ignore {
     /// Those of the source, which many artifacts may be made of.
     patterns: Arc<Vec<Pattern>>,
+    /// What paths of a checkout begin with; all is checked out where there is none.
+    sparse: Arc<[String]>,
     is_pushed: bool,
     copied: Option<Ready>,
 }
@@ -38,6 +40,8 @@ pub struct Artifact {
     pub top: RepoPath,
     /// The `spec.ignore` of the source.
     pub ignore: Option<String>,
+    /// The `spec.sparseCheckout` of the source.
+    pub sparse: Vec<String>,
     /// Whether `flux push artifact` has packed it.
     pub is_pushed: bool,
     /// What an ArtifactGenerator copies of the source; `None` where it is all of that.
@@ -57,7 +61,9 @@ impl Ignore {
     /// `GitRepositoryReconciler.reconcileArtifact`).
     pub fn read(snapshot: &Snapshot, source: &Artifact) -> Ignore {
         let mut patterns = Vec::new();
-        let files = snapshot.below(&source.top).filter(|(path, _)| is_ignore_file(path));
+        let sparse: Arc<[String]> = source.sparse.iter().map(|path| checked_out(path).to_owned()).collect();
+        let is_there = |path: &RepoPath| is_ignore_file(path) && is_checked_out(&sparse, path);
+        let files = snapshot.below(&source.top).filter(|(path, _)| is_there(path));
         let mut files: Vec<(&RepoPath, &Entry)> = files.collect();
         // A folder's own file comes before those of folders in it (`LoadIgnorePatterns`).
         files.sort_by_key(|(path, _)| path.segments().count());
@@ -73,7 +79,7 @@ impl Ignore {
             patterns.extend(Pattern::of_file(&path.parent().unwrap_or_default(), text));
         }
         patterns.extend(Pattern::of_source(&source.top, source.ignore.as_deref().unwrap_or_default()));
-        Ignore { patterns: Arc::new(patterns), is_pushed: source.is_pushed, copied: None }
+        Ignore { patterns: Arc::new(patterns), sparse, is_pushed: source.is_pushed, copied: None }
     }
 
     /// Returns it for what a generator copies of the source.
@@ -86,6 +92,9 @@ impl Ignore {
         // No line brings back what is not in the artifact.
         if self.is_pushed && (is_of_git(file) || is_never_pushed(file)) {
             return Some(LeftOut::Pushed);
+        }
+        if !is_checked_out(&self.sparse, file) {
+            return Some(LeftOut::Sparse(file.parent().unwrap_or_default()));
         }
         let own = match self.patterns.iter().rev().find(|pattern| pattern.matches(file)) {
             Some(pattern) => (!pattern.includes).then(|| pattern.left_out(file)),
@@ -112,7 +121,7 @@ impl Ignore {
         graph: &Graph,
         built: impl Iterator<Item = &'f RepoPath>,
     ) -> bool {
-        if !self.patterns.is_empty() || self.copied.is_some() {
+        if !self.patterns.is_empty() || !self.sparse.is_empty() || self.copied.is_some() {
             return false;
         }
         let built: BTreeSet<&RepoPath> = built.collect();
@@ -157,6 +166,17 @@ impl Ignore {
         }
         Snapshot::new(found)
     }
+}
+
+/// Returns what a path of `spec.sparseCheckout` means (source-controller, `gitCheckout`).
+fn checked_out(path: &str) -> &str {
+    path.strip_prefix("./").unwrap_or(path)
+}
+
+/// Tells whether a sparse checkout has a file: a path stands for all that begins with it, be it a folder or not (go-git,
+/// `Index.SkipUnless`).
+fn is_checked_out(sparse: &[String], file: &RepoPath) -> bool {
+    sparse.is_empty() || sparse.iter().any(|path| file.as_str().starts_with(path.as_str()))
 }
 
 fn is_link(entry: &Entry) -> bool {
@@ -215,6 +235,24 @@ mod tests {
         assert_eq!(left_out("# nothing\n\n", &files), files[..5]);
         assert_eq!(left_out("other\n", &files), files[4..5]);
         assert_eq!(left_out("!.gitignore\n", &files), [""; 0]);
+    }
+
+    #[test]
+    fn a_sparse_checkout_has_what_begins_with_its_paths() {
+        let path = |text: &str| RepoPath::parse(text).unwrap();
+        let mut snapshot = Snapshot::default();
+        snapshot.insert(path(".sourceignore"), File::new(&b"*.env\n"[..]));
+        snapshot.insert(path("apps/.sourceignore"), File::new(&b"*.txt\n"[..]));
+        let left_out = |sparse: &[&str]| {
+            let sparse = sparse.iter().map(|&path| path.to_owned()).collect();
+            let ignore = Ignore::read(&snapshot, &Artifact { sparse, ..Artifact::default() });
+            let files = ["a.yaml", "apps/a.env", "apps/a.txt", "apps-old/a.yaml", "infra/a.yaml"];
+            files.into_iter().filter(|file| ignore.leaves_out(&path(file))).collect::<Vec<_>>()
+        };
+        assert_eq!(left_out(&[]), ["apps/a.env", "apps/a.txt"]);
+        // The file at the top is not checked out, so its lines do not count.
+        assert_eq!(left_out(&["./apps"]), ["a.yaml", "apps/a.txt", "infra/a.yaml"]);
+        assert_eq!(left_out(&["apps/", "infra"]), ["a.yaml", "apps/a.txt", "apps-old/a.yaml"]);
     }
 
     #[test]

@@ -174,11 +174,14 @@ impl Walk<'_, '_> {
     pub(super) fn read_by(&self, step: &Step) -> Artifact {
         let id = step.by.map(|by| self.cluster.kustomizations[by].source());
         let id = id.filter(|_| step.artifact.copied.is_none());
-        let ignore = id.map_or_else(|| step.artifact.ignore.clone(), |id| self.ignore(&id));
-        Artifact { ignore, ..step.artifact.clone() }
+        id.map_or_else(|| step.artifact.clone(), |id| self.narrowed(step.artifact.clone(), &id))
     }
 
-    pub(super) fn ignore(&self, id: &SourceId) -> Option<String> {
-        self.source(id)?["ignore"].as_str().map(str::to_owned)
+    /// Returns an artifact with what the `spec` of its source says of what is left out.
+    pub(super) fn narrowed(&self, artifact: Artifact, id: &SourceId) -> Artifact {
+        let spec = self.source(id).unwrap_or(&Value::Null);
+        let paths = spec["sparseCheckout"].as_array().filter(|_| id.kind == "GitRepository");
+        let sparse = paths.into_iter().flatten().filter_map(|path| Some(path.as_str()?.to_owned()));
+        Artifact { ignore: spec["ignore"].as_str().map(str::to_owned), sparse: sparse.collect(), ..artifact }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::delivery::account;
 use crate::delivery::bootstrap::controllers;
 use crate::delivery::jitter::{FLAG, Jitters};
 use crate::delivery::naming::prefix;
@@ -93,7 +94,7 @@ impl Reader<'_> {
         let name = name_of(sync, namespace);
         let artifact = artifact(self.snapshot, kind, path)?;
         let metadata = json!({ "name": name, "namespace": namespace });
-        let kustomization = json!({
+        let mut kustomization = json!({
             "apiVersion": crate::repo::flux::API_VERSION,
             "kind": "Kustomization",
             "metadata": metadata,
@@ -104,6 +105,7 @@ impl Reader<'_> {
                 "sourceRef": { "kind": kind, "name": name },
             },
         });
+        account::give_own(&spec["cluster"], &mut kustomization);
         let mut source = json!({
             "apiVersion": "source.toolkit.fluxcd.io/v1",
             "kind": kind,
@@ -126,6 +128,7 @@ impl Reader<'_> {
         }
         let (kustomization, source) = self.patched(kustomization, source, &spec["kustomize"]["patches"]);
         let folder = secure_join(&artifact, kustomization["spec"]["path"].as_str()?)?;
+        let (jitters, patched) = self.controllers(namespace, &spec["kustomize"]["patches"]);
         let id = SourceId { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() };
         Some(Root {
             group: prefix(&folder),
@@ -136,7 +139,8 @@ impl Reader<'_> {
             file: None,
             source: Some((id, source)),
             version: spec["distribution"]["version"].as_str().map(str::to_owned),
-            jitters: self.jitters(namespace, &spec["kustomize"]["patches"]),
+            jitters,
+            default_account: patched.or_else(|| account::default_of_instance(&spec["cluster"])),
             reason: Reason::FluxInstance,
             is_last: false,
             was: None,
@@ -161,16 +165,23 @@ impl Reader<'_> {
         (patched.unwrap_or(kustomization), fetched.unwrap_or(source))
     }
 
-    /// Returns by how much the controllers of an instance stretch intervals, as its own patches say.
-    fn jitters(&self, namespace: &str, patches: &Value) -> Jitters {
-        let mut jitters = Jitters::default();
-        let is_said = |patch: &&Value| patch["patch"].as_str().is_some_and(|text| text.contains(FLAG));
+    /// Returns by how much the controllers of an instance stretch intervals, and as which account they apply what names none,
+    /// as its own patches say.
+    fn controllers(&self, namespace: &str, patches: &Value) -> (Jitters, Option<String>) {
+        let (mut jitters, mut default_account) = (Jitters::default(), None);
+        let is_said = |patch: &&Value| {
+            let text = patch["patch"].as_str().unwrap_or_default();
+            [FLAG, account::FLAG].iter().any(|flag| text.contains(flag))
+        };
         let patches: Vec<&Value> = patches.as_array().into_iter().flatten().filter(is_said).collect();
         if !patches.is_empty() {
             let built = self.built(&[("controllers.yaml", controllers(namespace))], &patches);
-            built.iter().flatten().for_each(|one| jitters.take_in(&one.value));
+            for one in built.iter().flatten() {
+                jitters.take_in(&one.value);
+                default_account = default_account.or(account::default_of(&one.value));
+            }
         }
-        jitters
+        (jitters, default_account)
     }
 
     /// Returns what kustomize makes of some files with patches; `None` where it refuses.

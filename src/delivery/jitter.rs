@@ -28,7 +28,11 @@ impl Jitters {
         let position = CONTROLLERS.iter().position(|own| *own == name);
         let Some(position) = position.filter(|_| is_controller(value)) else { return };
         let containers = value["spec"]["template"]["spec"]["containers"].as_array();
-        let percent = containers.into_iter().flatten().filter_map(|container| said(&container["args"])).max();
+        let percent = containers
+            .into_iter()
+            .flatten()
+            .filter_map(|container| said(&container["args"], FLAG)?.parse().ok())
+            .max();
         self.0[position] = self.0[position].max(percent);
     }
 
@@ -57,14 +61,14 @@ pub(super) fn is_controller(value: &Value) -> bool {
     value["kind"] == "Deployment" && CONTROLLERS.contains(&name)
 }
 
-/// Returns the value of the flag among arguments: that of the last one, in one word or in two.
-fn said(args: &Value) -> Option<u32> {
+/// Returns the value of a flag among arguments: that of the last one, in one word or in two.
+pub(super) fn said<'v>(args: &'v Value, flag: &str) -> Option<&'v str> {
     let args: Vec<&str> = args.as_array()?.iter().filter_map(Value::as_str).collect();
-    let mut values = args.iter().enumerate().filter_map(|(position, arg)| match arg.strip_prefix(FLAG)? {
+    let mut values = args.iter().enumerate().filter_map(|(position, arg)| match arg.strip_prefix(flag)? {
         "" => args.get(position + 1).copied(),
         rest => rest.strip_prefix('='),
     });
-    values.next_back()?.parse().ok()
+    values.next_back()
 }
 
 fn stretched(percent: Option<u32>, interval: Duration) -> Duration {

@@ -32,6 +32,8 @@ pub enum LeftOut {
         /// The nearest folder that the line matches, or the path itself.
         what: RepoPath,
     },
+    /// The `spec.sparseCheckout` of the source has nothing with which it begins; with the folder around it.
+    Sparse(RepoPath),
     /// What Flux leaves out where nothing says otherwise.
     Default,
     /// What `flux push artifact` leaves out where `--ignore-paths` does not say otherwise (flux2, `excludeOCI`).
@@ -53,6 +55,10 @@ impl LeftOut {
                 back(what, &file.parent().unwrap_or_default(), line, file.as_str())
             }
             LeftOut::Source { line, top, what } => back(what, top, line, "`spec.ignore`"),
+            LeftOut::Sparse(folder) if folder.is_top() => {
+                "put it into a folder that `spec.sparseCheckout` of the source names".to_owned()
+            }
+            LeftOut::Sparse(folder) => format!("add `{folder}` to `spec.sparseCheckout` of the source"),
             LeftOut::Default => {
                 "rename the file\nor write what to leave out into .sourceignore: that replaces all defaults"
                     .to_owned()
@@ -82,6 +88,7 @@ impl fmt::Display for LeftOut {
             LeftOut::Source { line, .. } => {
                 write!(f, "`{line}` in `spec.ignore` of its source leaves it out")
             }
+            LeftOut::Sparse(_) => f.write_str("`spec.sparseCheckout` of its source does not name it"),
             LeftOut::Default => f.write_str("Flux leaves out such files by default"),
             LeftOut::Pushed => f.write_str("`flux push artifact` leaves out such files by default"),
             LeftOut::NotCopied => f.write_str("its ArtifactGenerator does not copy it"),

@@ -10,6 +10,7 @@
 //! applies to one cluster, and what holds it back. [`Input`] is what all of them are worked out from.
 
 mod about;
+mod account;
 mod alike;
 mod api;
 pub(crate) mod app;

@@ -6,10 +6,11 @@ use crate::delivery::{Cluster, SourceId};
 
 /// The fields of a source that decide how it is fetched, or what builds leave out: another value of them brings no other
 /// revision (source-controller, docs/spec/v1).
-const HOW: [&str; 9] = [
+const HOW: [&str; 10] = [
     "interval",
     "timeout",
     "ignore",
+    "sparseCheckout",
     "provider",
     "secretRef",
     "certSecretRef",

@@ -41,6 +41,8 @@ pub struct Root {
     pub(super) version: Option<String>,
     /// By how much the controllers that a FluxInstance makes stretch intervals, as far as it says that.
     pub(super) jitters: Jitters,
+    /// The ServiceAccount that a FluxInstance lets what names none be applied as.
+    pub(super) default_account: Option<String>,
     /// Why it is one.
     pub reason: Reason,
     /// Whether it prunes itself, and leaves all that it applied: it applies one commit more.
@@ -74,6 +76,7 @@ impl Root {
             source: None,
             version: None,
             jitters: Jitters::default(),
+            default_account: None,
             reason,
             is_last: false,
             was: None,

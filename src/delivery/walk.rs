@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use crate::delivery::account::default_of;
 use crate::delivery::cluster::target_of;
 use crate::delivery::clusters::{Bringer, Cluster, Generated, Reached};
 use crate::delivery::fetched::Artifact;
@@ -158,6 +159,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         self.cluster.sources.extend(root.source.clone().filter(|(_, value)| !value.is_null()));
         let position = self.cluster.roots.len();
         self.cluster.jitters.join(root.jitters);
+        self.cluster.default_account = self.cluster.default_account.take().or(root.default_account.clone());
         self.cluster.roots.push(root.clone());
         if let Some(value) = root.kustomization {
             return self.reach(Built { value, file: None }, Bringer::People, position, "", false);
@@ -235,7 +237,10 @@ impl<'r, 'a> Walk<'r, 'a> {
             }
         }
         let near = steps.iter().zip(&answers).filter(|(step, _)| step.remote.is_empty());
-        near.flat_map(|(_, (objects, _))| objects).for_each(|one| self.cluster.jitters.take_in(&one.value));
+        for one in near.flat_map(|(_, (objects, _))| objects) {
+            self.cluster.jitters.take_in(&one.value);
+            self.cluster.default_account = default_of(&one.value).or(self.cluster.default_account.take());
+        }
         let left: Vec<Option<Left>> = steps.iter().map(|step| self.left_of(step).cloned()).collect();
         for ((objects, _), left) in answers.iter_mut().zip(&left) {
             if let Some(left) = left {
@@ -337,7 +342,7 @@ impl<'r, 'a> Walk<'r, 'a> {
                     let folder = generator::copied_of(&value, position).find(|one| self.reader.is_here(one));
                     let is_other = self.other_revision(&id, step.root).is_some();
                     let artifact = self.artifact(&id, folder.as_ref().map(RepoPath::as_str), is_other);
-                    let artifact = artifact.map(|artifact| Artifact { ignore: self.ignore(&id), ..artifact });
+                    let artifact = artifact.map(|artifact| self.narrowed(artifact, &id));
                     read.push(artifact.map(|artifact| (self.reader.view(&artifact), artifact)));
                 }
                 let place =

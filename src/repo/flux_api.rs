@@ -1,13 +1,14 @@
 //! What a cluster's API server takes of Flux Kustomizations, as far as Git says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Place;
 use crate::path::RepoPath;
-use crate::repo::flux::GROUP;
+use crate::repo::flux::{API_VERSION, GROUP};
 use crate::repo::manifest::{kept_manifests, objects};
 use crate::repo::{File, Snapshot};
 
@@ -23,6 +24,27 @@ const SINCE: [(&str, u64); 7] = [
     ("ignore", 9),
 ];
 
+/// Which minor version of Flux 2 first served versions of its other kinds; an empty kind stands for all of a group (CHANGELOG of
+/// the controllers).
+const SERVED: [(&str, &str, u64); 8] = [
+    ("kustomize.toolkit.fluxcd.io/v1", "", 0),
+    ("source.toolkit.fluxcd.io/v1", "GitRepository", 0),
+    ("source.toolkit.fluxcd.io/v1", "OCIRepository", 6),
+    ("source.toolkit.fluxcd.io/v1", "Bucket", 4),
+    ("source.toolkit.fluxcd.io/v1", "", 3),
+    ("notification.toolkit.fluxcd.io/v1", "Receiver", 0),
+    ("helm.toolkit.fluxcd.io/v2", "", 3),
+    ("image.toolkit.fluxcd.io/v1", "", 7),
+];
+
+/// What the API groups of Flux end in.
+const TOOLKIT: &str = ".toolkit.fluxcd.io";
+
+/// The versions that there are, the newest first; what generated files say has not changed between them (kustomize-controller,
+/// `config/crd/bases`).
+const VERSIONS: [&str; 3] =
+    [API_VERSION, "kustomize.toolkit.fluxcd.io/v1beta2", "kustomize.toolkit.fluxcd.io/v1beta1"];
+
 /// The API of Flux Kustomizations in a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FluxApi {
@@ -31,6 +53,8 @@ pub struct FluxApi {
     /// The file that says it.
     pub place: Place,
     known: Known,
+    /// The versions that are served of each kind of Flux which the same file defines, by group and kind.
+    kinds: Arc<BTreeMap<(String, String), BTreeSet<String>>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -52,11 +76,15 @@ impl FluxApi {
             if !crate::repo::flux::is_yaml(path) || !may_declare(file) {
                 continue;
             }
-            for manifest in kept_manifests(file).into_iter().flatten() {
+            let manifests = || kept_manifests(file).into_iter().flatten();
+            let all = manifests().flat_map(|manifest| objects(&manifest.value));
+            let kinds = Arc::new(all.filter_map(served).collect::<BTreeMap<_, _>>());
+            for manifest in manifests() {
                 let text = file.shared_text().unwrap_or_default();
                 let place = Place::span(path.clone(), text, manifest.span.clone());
                 let own = objects(&manifest.value).into_iter();
-                found.extend(own.filter_map(|value| Some((path.clone(), of_definition(value, &place)?))));
+                let apis = own.filter_map(|value| of_definition(value, &place));
+                found.extend(apis.map(|api| (path.clone(), FluxApi { kinds: kinds.clone(), ..api })));
             }
         }
         found
@@ -66,7 +94,30 @@ impl FluxApi {
     /// the newest (flux-operator, docs/api/v1/fluxinstance.md).
     pub fn of_distribution(version: &str, place: Place) -> Option<FluxApi> {
         let minor = version.trim_start_matches('v').strip_prefix("2.")?.split('.').next()?.parse().ok()?;
-        Some(FluxApi { version: version.to_owned(), place, known: Known::Minor(minor) })
+        Some(FluxApi {
+            version: version.to_owned(),
+            place,
+            known: Known::Minor(minor),
+            kinds: Arc::default(),
+        })
+    }
+
+    /// Tells whether a version of one of Flux's kinds is served; `None` where Git does not say it.
+    pub fn serves_kind(&self, api_version: &str, kind: &str) -> Option<bool> {
+        let (group, version) = api_version.split_once('/')?;
+        match self.known {
+            Known::Schemas(_) => {
+                let served = self.kinds.get(&(group.to_owned(), kind.to_owned()))?;
+                Some(served.contains(version))
+            }
+            Known::Minor(minor) => first_serving(api_version, kind).map(|first| first <= minor),
+        }
+    }
+
+    /// Returns which version of Flux first serves a version of a kind, as a remedy says it.
+    pub fn version_serving(api_version: &str, kind: &str) -> String {
+        let first = first_serving(api_version, kind);
+        first.map_or("a version that serves it".to_owned(), |minor| format!("2.{minor} or later"))
     }
 
     /// Returns which version of Flux has a field, as a remedy says it.
@@ -81,6 +132,11 @@ impl FluxApi {
             Known::Schemas(schemas) => schemas.contains_key(version_of(api_version)),
             Known::Minor(_) => true,
         }
+    }
+
+    /// Returns the `apiVersion` in which a new Flux Kustomization is served; the newest, where several are.
+    pub fn newest(&self) -> Option<&'static str> {
+        VERSIONS.into_iter().find(|version| self.serves(version))
     }
 
     /// Tells whether a field of `spec` is declared.
@@ -120,6 +176,23 @@ impl fmt::Display for FluxApi {
     }
 }
 
+/// Returns the minor version of Flux 2 that first served a version of a kind.
+fn first_serving(api_version: &str, kind: &str) -> Option<u64> {
+    let is_it =
+        |(version, of, _): &&(&str, &str, u64)| *version == api_version && (of.is_empty() || *of == kind);
+    SERVED.iter().find(is_it).map(|(.., minor)| *minor)
+}
+
+/// Returns the versions that a CustomResourceDefinition of Flux serves, by its group and kind; `None` for any other object.
+fn served(value: &Value) -> Option<((String, String), BTreeSet<String>)> {
+    let spec = &value["spec"];
+    let group = spec["group"].as_str().filter(|group| group.ends_with(TOOLKIT))?;
+    let kind = spec["names"]["kind"].as_str().filter(|_| value["kind"] == "CustomResourceDefinition")?;
+    let served = spec["versions"].as_array()?.iter().filter(|version| version["served"] == true);
+    let names = served.filter_map(|version| version["name"].as_str().map(str::to_owned));
+    Some(((group.to_owned(), kind.to_owned()), names.collect()))
+}
+
 fn may_declare(file: &File) -> bool {
     file.mentions(GROUP) && file.mentions("CustomResourceDefinition")
 }
@@ -143,6 +216,7 @@ fn of_definition(value: &Value, place: &Place) -> Option<FluxApi> {
         version: version.to_owned(),
         place: place.clone(),
         known: Known::Schemas(schemas.collect()),
+        kinds: Arc::default(),
     })
 }
 
@@ -221,8 +295,30 @@ mod tests {
         assert_eq!(first(json!({ "patches": patches })), told("patches.target.labels"));
         assert!(api.serves("kustomize.toolkit.fluxcd.io/v1"));
         assert!(!api.serves("kustomize.toolkit.fluxcd.io/v1beta1"));
+        assert_eq!(api.newest(), Some("kustomize.toolkit.fluxcd.io/v1"));
         assert!(api.has("kustomize.toolkit.fluxcd.io/v1", "prune"));
         assert!(!api.has("kustomize.toolkit.fluxcd.io/v1", "deletionPolicy"));
+    }
+
+    #[test]
+    fn the_versions_of_all_kinds_of_a_file_are_known() {
+        let text = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: a }\nspec: { group: kustomize.toolkit.fluxcd.io, names: { kind: Kustomization }, versions: [{ name: v1, served: true, schema: {} }] }\n---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: b }\nspec: { group: helm.toolkit.fluxcd.io, names: { kind: HelmRelease }, versions: [{ name: v2beta2, served: true, schema: {} }, { name: v2, served: false, schema: {} }] }\n";
+        let mut snapshot = Snapshot::default();
+        snapshot.insert(RepoPath::parse("crd.yaml").unwrap(), File::new(text.as_bytes()));
+        let declared = FluxApi::declared(&snapshot);
+        let [(_, api)] = &declared[..] else { panic!("{declared:?}") };
+        let told = |version: &str, kind: &str| api.serves_kind(version, kind);
+        assert_eq!(told("helm.toolkit.fluxcd.io/v2", "HelmRelease"), Some(false));
+        assert_eq!(told("helm.toolkit.fluxcd.io/v2beta2", "HelmRelease"), Some(true));
+        assert_eq!(told("image.toolkit.fluxcd.io/v1", "ImagePolicy"), None);
+        assert_eq!(told("v1", "ConfigMap"), None);
+        let place = Place::file(RepoPath::parse("instance.yaml").unwrap());
+        let old = FluxApi::of_distribution("2.3.x", place).unwrap();
+        assert_eq!(old.serves_kind("image.toolkit.fluxcd.io/v1", "ImagePolicy"), Some(false));
+        assert_eq!(old.serves_kind("source.toolkit.fluxcd.io/v1", "HelmRepository"), Some(true));
+        assert_eq!(old.serves_kind("source.toolkit.fluxcd.io/v1beta2", "HelmRepository"), None);
+        let since = FluxApi::version_serving("source.toolkit.fluxcd.io/v1", "OCIRepository");
+        assert_eq!(since, "2.6 or later");
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::error::{Error, ErrorKind};
 use crate::limit;
 use crate::path::RepoPath;
+use crate::repo::conflict;
 use crate::schedule::WindowKey;
 use crate::spec::keys::{self, Shape};
 use crate::spec::model::{
@@ -93,6 +94,14 @@ fn tree(path: &RepoPath, bytes: &[u8]) -> Result<(Reader, Node), Error> {
         Ok(text) => Arc::from(text),
         Err(error) => return Err(Error::invalid(not_text(path, bytes, error.valid_up_to()))),
     };
+    if let Some(mark) = conflict(&text) {
+        let told = Diagnostic::error("the spec holds a merge conflict").at(Place::span(
+            path.clone(),
+            text.clone(),
+            mark,
+        ));
+        return Err(Error::invalid(told.help("decide between the two sides, and commit the file")));
+    }
     let problem = |problem: node::Problem| {
         let mut help = problem.help;
         // `entryPoint: {path}/x` is the likeliest way to get a syntax error into this file.

@@ -260,6 +260,14 @@ fn a_rule_that_an_earlier_one_covers_is_a_warning() {
 
 /// What it matches is not known, so that nothing is said of the order either.
 #[test]
+fn marks_of_a_merge_are_told_as_such() {
+    let text = "apiVersion: gitops-windows/v1\n<<<<<<< HEAD\ntypes: { rt: {} }\n=======\ntypes: { rw: {} }\n>>>>>>> other\n";
+    let error = parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap_err();
+    let [one] = &error.diagnostics[..] else { panic!("{error:?}") };
+    assert_eq!(one.message, "the spec holds a merge conflict");
+}
+
+#[test]
 fn a_broken_rule_is_said_once() {
     let said_of = |rules: &str| said(&format!("{HEAD}types: {{ rt: {{}} }}\nrules: [{rules}]\n"));
     let of_list = said_of("{ kind: A, type: rt }, { kind: [A, B], type: rt }, { type: rt }");

@@ -1,13 +1,15 @@
 //! API versions and fields that are gone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::check::audit::named;
 use crate::check::code::{OLD_FIELD, REMOVED_API};
 use crate::check::subject::Subject;
+use crate::delivery::Cluster;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
-use crate::repo::{File, Kustomization};
+use crate::repo::{File, FluxApi, Kustomization};
 use crate::yaml::Node;
 
 /// API versions that are not served any more: since when, and what to write (release notes of Flux 2.7 and
@@ -39,11 +41,18 @@ const OLD_FIELDS: [(&str, &str); 5] = [
 /// Finds objects of removed APIs in what clusters get, one finding for each file and version, and old fields
 /// in the kustomizations of gates.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut files: BTreeSet<&RepoPath> = subject.model.all_flux().iter().map(|flux| &flux.file).collect();
-    let applied = subject.deliveries.iter().flat_map(|delivery| &delivery.objects);
-    files.extend(applied.filter_map(|applied| applied.object.origin.as_ref()).map(|origin| &origin.path));
+    // Each with the clusters that get something of it.
+    let mut files: BTreeMap<&RepoPath, BTreeSet<&str>> = BTreeMap::new();
+    for flux in subject.model.all_flux() {
+        files.entry(&flux.file).or_default().insert(&flux.cluster);
+    }
+    for delivery in &subject.deliveries {
+        for origin in delivery.objects.iter().filter_map(|applied| applied.object.origin.as_ref()) {
+            files.entry(&origin.path).or_default().insert(&delivery.cluster.name);
+        }
+    }
     let mut findings = Vec::new();
-    for path in files {
+    for (path, clusters) in files {
         // What `flux bootstrap` writes is renewed by the next bootstrap and holds every version.
         if path.name().is_some_and(|name| name.starts_with("gotk-")) {
             continue;
@@ -60,7 +69,9 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let Some(text) = version.scalar_text() else { continue };
             let Some((_, since, now)) = REMOVED.iter().find(|(old, ..)| *old == text) else { continue };
             if seen.insert(text.to_owned()) {
-                findings.push(removed(path, &source.text, version, text, since, now));
+                let kind = object.get("kind").and_then(Node::scalar_text).unwrap_or_default();
+                let help = remedy(subject, &clusters, (text, kind), now);
+                findings.push(removed(path, &source.text, version, text, since).help(help));
             }
         }
     }
@@ -68,20 +79,34 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-fn removed(
-    path: &RepoPath,
-    text: &Arc<str>,
-    node: &Node,
-    version: &str,
-    since: &str,
+/// Says what to write in place of a version of a kind, and which clusters have to come first.
+fn remedy(
+    subject: &Subject<'_>,
+    clusters: &BTreeSet<&str>,
+    (version, kind): (&str, &str),
     now: &str,
-) -> Diagnostic {
+) -> String {
+    let group = version.split('/').next().unwrap_or_default();
+    let newest = if kind == "Receiver" { "v1" } else { now.split(',').next().unwrap_or(now) };
+    let wanted = format!("{group}/{newest}");
+    let is_behind = |cluster: &&&str| {
+        let api = subject.model.delivered.named(cluster).and_then(Cluster::api);
+        api.is_some_and(|api| api.serves_kind(&wanted, kind) == Some(false))
+    };
+    let behind: BTreeSet<&str> = clusters.iter().filter(is_behind).copied().collect();
+    if behind.is_empty() {
+        return format!("write {now}; `flux migrate` does it, and most objects need no other change");
+    }
+    let since = FluxApi::version_serving(&wanted, kind);
+    format!("upgrade Flux of {} to {since}, and let that reach it first\nthen write {newest}", named(&behind))
+}
+
+fn removed(path: &RepoPath, text: &Arc<str>, node: &Node, version: &str, since: &str) -> Diagnostic {
     REMOVED_API
         .finding(format!(
             "`{version}` is not served since {since}. Applying this fails there, and the whole Flux Kustomization with it"
         ))
         .at(Place::span(path.clone(), text.clone(), node.span.clone()))
-        .help(format!("write {now}; `flux migrate` does it, and most objects need no other change"))
 }
 
 fn old_fields(subject: &Subject<'_>) -> Vec<Diagnostic> {

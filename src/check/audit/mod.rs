@@ -1,5 +1,6 @@
 //! The audits of the repository: each looks for some kinds of findings.
 
+mod account;
 mod api;
 mod automation;
 mod build;
@@ -23,6 +24,7 @@ mod refused;
 mod removed;
 mod renamed;
 mod rule;
+mod served;
 mod side;
 mod source;
 mod suspend;
@@ -37,6 +39,8 @@ pub(in crate::check) mod variable;
 
 use std::collections::BTreeSet;
 
+pub(in crate::check) use source::lacks;
+
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;
 use crate::text::some;
@@ -49,7 +53,7 @@ const NAMED: usize = 3;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 31] = [
+pub const AUDITS: [Audit; 33] = [
     suspend::audit,
     value::audit,
     dependency::audit,
@@ -69,7 +73,9 @@ pub const AUDITS: [Audit; 31] = [
     nested::audit,
     automation::audit,
     api::audit,
+    served::audit,
     permission::audit,
+    account::audit,
     image::audit,
     command::audit,
     variable::audit,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::check::code::{BROAD_PERMISSIONS, MISSING_PERMISSION};
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, GateJob};
+use crate::delivery::{Applied, ClusterKey, GateJob};
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::HeldId;
 use crate::repo::flux::{GROUP, SOURCES};
@@ -128,11 +128,14 @@ fn account(job: &GateJob) -> (&str, &str) {
     (job.namespace.as_str(), job.pod()["serviceAccountName"].as_str().unwrap_or("default"))
 }
 
-fn grants<'s>(subject: &'s Subject<'_>, job: &GateJob) -> Vec<Grant<'s>> {
-    let (namespace, name) = account(job);
-    let objects: Vec<&Applied> =
-        subject.deliveries_of(&job.cluster).flat_map(|delivery| &delivery.objects).collect();
-    let binds = |binding: &&&Applied| {
+/// Returns what of a cluster's Git binds a role to a ServiceAccount, given by namespace and name.
+pub(super) fn bindings<'s>(
+    subject: &'s Subject<'_>,
+    cluster: &ClusterKey,
+    (namespace, name): (&str, &str),
+) -> Vec<&'s Applied> {
+    let objects = subject.deliveries_of(cluster).flat_map(|delivery| &delivery.objects);
+    let binds = |binding: &&Applied| {
         let subjects = binding.value()["subjects"].as_array();
         subjects.into_iter().flatten().any(|subject| {
             subject["kind"] == "ServiceAccount"
@@ -140,11 +143,17 @@ fn grants<'s>(subject: &'s Subject<'_>, job: &GateJob) -> Vec<Grant<'s>> {
                 && subject["namespace"] == namespace
         })
     };
-    let is_binding = |applied: &&&Applied| {
+    let is_binding = |applied: &&Applied| {
         applied.id.group == RBAC && matches!(applied.id.kind.as_str(), "RoleBinding" | "ClusterRoleBinding")
     };
+    objects.filter(is_binding).filter(binds).collect()
+}
+
+fn grants<'s>(subject: &'s Subject<'_>, job: &GateJob) -> Vec<Grant<'s>> {
+    let objects: Vec<&Applied> =
+        subject.deliveries_of(&job.cluster).flat_map(|delivery| &delivery.objects).collect();
     let mut grants = Vec::new();
-    for binding in objects.iter().filter(is_binding).filter(binds) {
+    for binding in bindings(subject, &job.cluster, account(job)) {
         let reference = &binding.value()["roleRef"];
         let of_cluster = binding.id.kind == "ClusterRoleBinding";
         let role = objects.iter().find(|role| {

@@ -19,12 +19,6 @@ const MAKING: [&str; 2] = ["generators", "transformers"];
 ///
 /// Where no name is alike, the source comes from outside of Git, as many do.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let applied = subject.deliveries.iter().flat_map(|delivery| &delivery.objects);
-    // It makes sources of names that nobody knows.
-    let mut sets = applied.filter(|applied| applied.id.kind == "ResourceSet");
-    if sets.any(|set| super::dependency::may_make(set.value(), "Repository")) {
-        return Vec::new();
-    }
     let mut findings: Vec<Diagnostic> = Vec::new();
     for flux in subject.deliveries.iter().filter_map(|delivery| subject.flux(delivery)) {
         let cluster = subject.model.delivered.named(&flux.cluster);
@@ -34,7 +28,12 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-fn missing(subject: &Subject<'_>, cluster: &Cluster, flux: &FluxKustomization) -> Option<Diagnostic> {
+/// Returns the source that a Flux Kustomization reads, where its cluster surely does not get that from Git.
+pub(in crate::check) fn lacks(
+    subject: &Subject<'_>,
+    cluster: &Cluster,
+    flux: &FluxKustomization,
+) -> Option<SourceId> {
     let one = subject.model.reached(flux).filter(|one| one.remote.is_empty())?;
     let id = one.source();
     let is_unclear = [&id.namespace, &id.name].into_iter().any(|text| text.is_empty() || text.contains("${"));
@@ -46,6 +45,14 @@ fn missing(subject: &Subject<'_>, cluster: &Cluster, flux: &FluxKustomization) -
     if broken.any(|other| may_hold(subject, other, &id.kind)) {
         return None;
     }
+    // It makes sources of names that nobody knows.
+    let applied = subject.deliveries.iter().flat_map(|delivery| &delivery.objects);
+    let mut sets = applied.filter(|applied| applied.id.kind == "ResourceSet");
+    (!sets.any(|set| super::dependency::may_make(set.value(), "Repository"))).then_some(id)
+}
+
+fn missing(subject: &Subject<'_>, cluster: &Cluster, flux: &FluxKustomization) -> Option<Diagnostic> {
+    let id = lacks(subject, cluster, flux)?;
     let of_kind = || cluster.sources.iter().map(|(source, _)| source).filter(|source| source.kind == id.kind);
     let SourceId { kind, namespace, name } = &id;
     let spaces: BTreeSet<&str> =

@@ -111,6 +111,8 @@ fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> 
             };
             subject.snapshot.entries().find_map(place).unwrap_or_else(whole)
         }
-        LeftOut::Link(_) | LeftOut::Default | LeftOut::Pushed | LeftOut::NotCopied => whole(),
+        LeftOut::Link(_) | LeftOut::Sparse(_) | LeftOut::Default | LeftOut::Pushed | LeftOut::NotCopied => {
+            whole()
+        }
     }
 }

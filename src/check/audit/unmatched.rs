@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::check::code::MATCHES_NOTHING;
 use crate::check::subject::Subject;
 use crate::delivery::{EntryPoint, Role};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::repo::FluxKustomization;
 use crate::spec::{Cluster, FluxDefaults, FluxSource, Placed, Spec, WindowUse, near_folder};
 use crate::text::{did_you_mean, is_alike};
@@ -42,15 +42,19 @@ fn clusters(subject: &Subject<'_>, spec: &Spec) -> Vec<Diagnostic> {
             // Beside the same name, written otherwise, or as long as no other cluster has the folder.
             let named = spec.clusters.keys().map(String::as_str);
             let twins = named.filter(|other| *other != name && is_alike(name, other));
+            // One that Git has, and of which the spec does not speak, is surely meant.
+            let is_meant = did_you_mean(name, free.clone()).is_some();
             let free: BTreeSet<&str> = free.chain(twins).chain(dead.iter().copied()).collect();
-            findings.push(finding(
+            let found = finding(
                 format!(
                     "cluster `{name}` has no entry point in this repository. Nothing of it waits for a window"
                 ),
                 cluster.name.place.clone(),
                 did_you_mean(name, free),
                 "name its folders with `path` or `roots`, or remove the cluster",
-            ));
+            );
+            let severity = if is_meant { Severity::Error } else { found.severity };
+            findings.push(Diagnostic { severity, ..found });
         }
         findings.extend(missing);
     }

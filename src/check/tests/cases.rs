@@ -91,7 +91,14 @@ spec:
 const LISTS_CRD: Edit =
     ("clusters/edge/kustomization.yaml", "- apps.yaml", "- flux-system/crd.yaml\n- apps.yaml");
 
-pub const CASES: [Case; 73] = [
+/// A lockdown of kustomize-controller.
+const LOCKED: Edit = (
+    "clusters/edge/flux-system/crd.yaml",
+    "",
+    "# kustomize.toolkit.fluxcd.io\napiVersion: apps/v1\nkind: Deployment\nmetadata: { name: kustomize-controller, namespace: flux-system }\nspec: { selector: { matchLabels: { app: c } }, template: { metadata: { labels: { app: c } }, spec: { containers: [{ name: manager, image: c:1, args: [--default-service-account=tenant] }] } } }\n",
+);
+
+pub const CASES: [Case; 76] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -603,6 +610,29 @@ pub const CASES: [Case; 73] = [
             ),
         ],
         &[CRD, LISTS_CRD],
+    ),
+    case(
+        "GW073 clusters/edge/apps.yaml:6",
+        &[LOCKED, LISTS_CRD],
+        &[LOCKED, LISTS_CRD, (KS, "5m # infra", "5m\n  serviceAccountName: kustomize-controller")],
+    ),
+    case(
+        "GW073 clusters/edge/apps.yaml:6",
+        &[LOCKED, LISTS_CRD],
+        &[
+            LOCKED,
+            LISTS_CRD,
+            (
+                "infra/gate/account.yaml",
+                "name: gate, namespace: jobs }]",
+                "name: tenant, namespace: flux-system }]",
+            ),
+        ],
+    ),
+    case(
+        "GW074 clusters/edge/apps.yaml:1",
+        &[CRD, LISTS_CRD, (KS, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2")],
+        &[CRD, (KS, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2")],
     ),
     case(
         "GW058 clusters/edge/apps.yaml:27",

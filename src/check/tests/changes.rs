@@ -60,7 +60,7 @@ const LATE_KIND: Edit = (
 const CUSTOM_MADE: Edit =
     ("apps/rt/custom.yaml", "", "apiVersion: x.io/v1\nkind: W\nmetadata: { name: w, namespace: shop }\n");
 
-pub const CHANGES: [Change; 20] = [
+pub const CHANGES: [Change; 21] = [
     Change {
         told: "GW057 apps/rw/late.yaml:0",
         before: &[],
@@ -228,6 +228,12 @@ pub const CHANGES: [Change; 20] = [
         ],
     },
     Change {
+        told: "GW070 clusters/edge/apps.yaml:27",
+        before: &[(SYNC, "---\n", MIRROR), READS_MIRROR],
+        shows: &[(SYNC, MIRROR, "---\n")],
+        safe: &[(SYNC, "---\n", MIRROR)],
+    },
+    Change {
         told: "GW064 apps/rw/deployment.yaml:3",
         before: &[MORE, LISTS_MORE, FOLLOWS],
         shows: &[
@@ -239,6 +245,12 @@ pub const CHANGES: [Change; 20] = [
     },
 ];
 
+const MIRROR: &str = "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: mirror, namespace: flux-system }\nspec: { interval: 1m, url: https://example.org/fleet }\n---\n";
+const READS_MIRROR: Edit = (
+    KS,
+    "# of apps-rw\n  sourceRef: { kind: GitRepository, name: flux-system }",
+    "# of apps-rw\n  sourceRef: { kind: GitRepository, name: mirror }",
+);
 const MORE: Edit = ("clusters/edge/more.yaml", "", HELD);
 const SITE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: site, namespace: flux-system }\n";
 const NEW_LIST: &str = "resources: [../rw/deployment.yaml, ../rw/release.yaml]\n";

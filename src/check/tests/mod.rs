@@ -123,7 +123,9 @@ fn schedules_of_hand_made_gates_are_looked_at() {
         ("  timeZone: Europe/Berlin\n", "", Some("GW117 clusters/edge/infra/open-patch.yaml:6")),
         ("0 17 * * MON", "0 18 * * MON", None),
         ("0 17 * * MON", "0 8 * * MON", Some("GW107 clusters/edge/infra/close-patch.yaml:5")),
-        ("0 17 * * MON", "5 8 * * MON", Some("GW111 clusters/edge/infra/close-patch.yaml:5")),
+        ("0 17 * * MON", "3 8 * * MON", Some("GW111 clusters/edge/infra/close-patch.yaml:5")),
+        // The source is looked at each minute; the interval of what it holds, five minutes, does not count.
+        ("0 17 * * MON", "5 8 * * MON", None),
         ("0 17 * * MON", "0 17 31 2 *", Some("GW102 clusters/edge/infra/close-patch.yaml:5")),
         ("Europe/Berlin", "Europe/Paris", Some("GW117 clusters/edge/infra/open-patch.yaml:6")),
     ];

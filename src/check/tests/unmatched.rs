@@ -3,7 +3,7 @@
 use super::spec::{SPEC, files, gated_by, spec, with};
 use crate::check::tests::repository::together;
 use crate::check::{Subject, audit, sort};
-use crate::diagnostic::render;
+use crate::diagnostic::{Severity, render};
 use crate::repo::Snapshot;
 
 /// Gives all that is told beside a spec, as it is shown.
@@ -82,8 +82,24 @@ fn a_cluster_may_be_meant_that_the_spec_has_or_that_only_its_folder_names() {
         let found = found.into_iter().find(|one| one.code == Some("GW056"));
         found.and_then(|one| one.help).unwrap_or_default()
     };
+    assert_eq!(near("{ egde: {} }"), "did you mean `edge`?");
     assert_eq!(near("{ edge: {}, ed-ge: {} }"), "did you mean `edge`?");
     assert!(near("{ edge: {}, edges: {} }").starts_with("name its folders"), "another cluster to come");
+}
+
+#[test]
+fn a_name_that_is_nearly_that_of_a_cluster_is_an_error() {
+    let told = |clusters: &str| {
+        let text = SPEC.replace("{ edge: {} }", clusters);
+        let found = with(&together(&[files()]), &spec(&text), |input| {
+            let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);
+            audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap())
+        });
+        found.into_iter().find(|one| one.code == Some("GW056")).map(|one| one.severity)
+    };
+    assert_eq!(told("{ egde: {} }"), Some(Severity::Error));
+    assert_eq!(told("{ edge: {}, west: {} }"), Some(Severity::Warning));
+    assert_eq!(told("{ edge: {} }"), None);
 }
 
 #[test]

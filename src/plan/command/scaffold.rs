@@ -15,6 +15,7 @@ use crate::plan::command::{InitOptions, schema_text};
 use crate::plan::edit::Builder;
 use crate::plan::{Found, Plan, Report, gate};
 use crate::render::{Renderer, Request};
+use crate::repo::flux::API_VERSION;
 use crate::repo::{Graph, Snapshot};
 use crate::spec::{self, AlertDef, NewCluster, NewSpec, SCHEMA_FILE, expand_folder, write_new};
 use crate::template::Templates;
@@ -178,6 +179,7 @@ fn cluster_files(
         let text = templates.render(
             "flux-kustomization.yaml",
             json!({
+                "api_version": API_VERSION,
                 "name": name,
                 "namespace": spec.flux.namespace,
                 "path": format!("./{path}"),
@@ -186,6 +188,7 @@ fn cluster_files(
                     "name": spec.flux.source.name,
                     "namespace": spec.flux.source.namespace,
                 },
+                "service_account": null,
                 "depends_on": depends_on,
             }),
         )?;

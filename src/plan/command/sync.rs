@@ -45,7 +45,8 @@ pub struct SyncOptions {
 ///
 /// When something does not build of a cluster whose gate can't stay as it stands, when a generated file was
 /// edited by hand, when a value or a list can't be edited in place, and when a
-/// cluster may delete an object that changes sides and nothing else is left to do. Without
+/// cluster may delete an object that changes sides and nothing else is left to do. With `allow_deletion` also where nothing
+/// but such gates is left, and what reads their held sources has to wait for a window. Without
 /// `allow_deletion` also when a cluster would delete a Namespace with what is written anew of a gate, and where `late`
 /// refuses when something would go back to a held commit, or leave its held source.
 pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> Result<Plan, Error> {
@@ -70,7 +71,9 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
     for (cluster, back) in std::mem::take(&mut leftover.back).into_iter().chain(mended) {
         left.readers.entry(cluster).or_default().extend(back);
     }
-    leftover.remarks.splice(..0, gate::told(input, &left, &idle));
+    let told = gate::told(input, &left, &idle);
+    let is_refused = allow_deletion && gate::waits_for_window(input, &left, &idle);
+    leftover.remarks.splice(..0, told.clone());
     leftover.commands.extend(left.commands.iter().cloned());
     gate::verify(input, leftover.gates.as_ref(), &builder)?;
     if let Ok(path) = input.spec.folder().join(SCHEMA_FILE)
@@ -79,6 +82,10 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
         builder.put(&path, &schema_text());
     }
     let (mut plan, refused) = refreshed(input, &builder, &left)?;
+    if is_refused && plan.changes.is_empty() {
+        let refuse = |one| Diagnostic { severity: Severity::Error, ..one };
+        return Err(Error { kind: ErrorKind::Unsafe, diagnostics: told.into_iter().map(refuse).collect() });
+    }
     plan.while_open = leftover.late.into_iter().map(|(cluster, _)| cluster).collect();
     plan.while_open.extend(leftover.tabled);
     plan.commands = leftover.commands;

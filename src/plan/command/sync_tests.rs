@@ -350,3 +350,48 @@ fn a_gate_does_not_stand_where_it_would_wait_for_what_it_holds() {
     };
     assert_eq!(placed("db"), [true, false]);
 }
+
+const COMPONENTS: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: kustomizations.kustomize.toolkit.fluxcd.io, labels: { app.kubernetes.io/version: v0.40.2 } }
+spec:
+  group: kustomize.toolkit.fluxcd.io
+  names: { kind: Kustomization, plural: kustomizations }
+  versions:
+  - { name: v1beta1, served: true, schema: { openAPIV3Schema: { type: object } } }
+  - { name: v1beta2, served: true, schema: { openAPIV3Schema: { type: object } } }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: kustomize-controller, namespace: flux-system }
+spec: { template: { spec: { containers: [{ name: manager, args: [--default-service-account=default] }] } } }
+";
+
+/// The cluster takes what applies its gate, and lets it apply that.
+#[test]
+fn what_applies_a_gate_is_of_a_version_and_an_account_of_its_cluster() {
+    let list = "resources: [gotk-sync.yaml, apps.yaml]\n";
+    let patch = "resources: [gotk-sync.yaml, apps.yaml, gotk-components.yaml]\npatches:\n- target: { kind: Kustomization, name: flux-system }\n  patch: '[{ \"op\": \"add\", \"path\": \"/spec/serviceAccountName\", \"value\": \"kustomize-controller\" }]'\n";
+    let put = |snapshot: &mut Snapshot, path: &str, text: &str| {
+        snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes().to_vec()));
+    };
+    let written = |snapshot: &Snapshot| {
+        let path = RepoPath::parse("clusters/one/reconciliation-windows.yaml").unwrap();
+        snapshot.file(&path).unwrap().text().unwrap().to_owned()
+    };
+    let mut locked = files(list);
+    put(&mut locked, "clusters/one/gotk-components.yaml", COMPONENTS);
+    put(&mut locked, "clusters/one/kustomization.yaml", patch);
+    let text = written(&synced(&locked, SPEC));
+    assert!(text.contains("\napiVersion: kustomize.toolkit.fluxcd.io/v1beta2\n"), "{text}");
+    assert!(text.contains("\n  serviceAccountName: kustomize-controller\n"), "{text}");
+    // One that was written before the cluster was locked down, and for a newer Flux.
+    let mut older = synced(&files(list), SPEC);
+    assert!(written(&older).contains("/v1\n") && !written(&older).contains("serviceAccountName"));
+    put(&mut older, "clusters/one/gotk-components.yaml", COMPONENTS);
+    let path = RepoPath::parse("clusters/one/kustomization.yaml").unwrap();
+    let listed = older.file(&path).unwrap().text().unwrap().replace("resources:", "patches:\n- target: { kind: Kustomization, name: flux-system }\n  patch: '[{ \"op\": \"add\", \"path\": \"/spec/serviceAccountName\", \"value\": \"kustomize-controller\" }]'\nresources:").replace("[", "[gotk-components.yaml, ").replace("'[gotk-components.yaml, ", "'[");
+    put(&mut older, "clusters/one/kustomization.yaml", &listed);
+    assert_eq!(written(&synced(&older, SPEC)), text, "{listed}");
+}

@@ -134,6 +134,17 @@ pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diag
     found
 }
 
+/// Tells whether a gate that the tool wrote, and that nobody needs, stays only as something reads its held source: that may
+/// leave it in an open window alone.
+pub fn waits_for_window(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> bool {
+    let mut stay = needless(input, idle).into_iter().filter(|entry| !left.entries.contains(&entry.path));
+    stay.any(|entry| {
+        let mut clusters = entry.clusters();
+        matches!(carried(input, entry, idle), Carried::Ours { .. })
+            && clusters.any(|cluster| !left_behind(input, cluster, &left.readers).is_empty())
+    })
+}
+
 /// Says what a gate does that stays: CronJobs that Git suspends close nothing.
 fn does(input: &Input<'_>, entry: &EntryPoint) -> &'static str {
     match entry.clusters().any(|cluster| input.model.closings.closes_any(cluster)) {

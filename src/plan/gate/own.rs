@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::delivery::{EntryPoint, Input, Role, request};
+use crate::delivery::{Cluster, EntryPoint, Input, Role, request};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{ClusterGate, GateTarget, Gates, join};
@@ -18,7 +18,7 @@ use crate::plan::gate::own_source::{GateLists, live_source};
 use crate::proof::Readers;
 use crate::render::Request;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{FluxKustomization, flux};
+use crate::repo::{FluxApi, FluxKustomization, flux};
 use crate::template::Templates;
 use crate::yaml::read_documents;
 
@@ -190,7 +190,8 @@ fn write(
     let reader = GateLists::of(input, builder, cluster)?.reader(input, sibling)?;
     let namespace = input.namespace(sibling);
     let gate = format!("./{}", spelt(input, cluster, reader)?);
-    let text = text(input, templates, namespace, &gate, &live_source(input, reader, namespace))?;
+    let applier = Applier { cluster: &cluster.cluster, sibling, namespace };
+    let text = applier.text(input, templates, &gate, &live_source(input, reader, namespace))?;
     if input.snapshot.file(&path).is_none() && builder.now().file(&path).is_some() {
         return Err(Error::new(
             ErrorKind::Conflict,
@@ -221,28 +222,56 @@ fn write(
     Ok(text)
 }
 
-/// Returns what applies the gate in a folder, as it is written.
-fn text(
-    input: &Input<'_>,
-    templates: &Templates,
-    namespace: &str,
-    gate: &str,
-    source: &Value,
-) -> Result<String, Error> {
-    templates.render(
-        "flux-kustomization.yaml",
-        json!({
+/// What applies a gate, for a cluster in which another Flux Kustomization stands beside it.
+struct Applier<'a> {
+    cluster: &'a str,
+    sibling: &'a FluxKustomization,
+    namespace: &'a str,
+}
+
+impl Applier<'_> {
+    /// Returns the ServiceAccount that it has to name, where its cluster is locked down.
+    fn account<'i>(&'i self, input: &'i Input<'_>) -> Option<&'i str> {
+        input.model.delivered.named(self.cluster)?.account_beside(self.sibling, self.namespace)
+    }
+
+    /// Returns the version in which its cluster takes it.
+    fn version(&self, input: &Input<'_>) -> Result<&'static str, Error> {
+        input.model.served_version(self.cluster).ok_or_else(|| {
+            let api = input.model.delivered.named(self.cluster).and_then(Cluster::api);
+            let of = api.map(ToString::to_string).unwrap_or_default();
+            let text = format!(
+                "{of} serves no version of Flux Kustomizations that is known. Nothing could apply a gate"
+            );
+            let place = api.map_or_else(|| self.sibling.place("path"), |api| api.place.clone());
+            let help = format!("upgrade Flux of cluster {} to {}", self.cluster, FluxApi::WITH_V1);
+            Error::new(ErrorKind::Unsafe, Diagnostic::error(text).at(place).help(help))
+        })
+    }
+
+    /// Returns it as it is written, with the folder of the gate and its source.
+    fn text(
+        &self,
+        input: &Input<'_>,
+        templates: &Templates,
+        gate: &str,
+        source: &Value,
+    ) -> Result<String, Error> {
+        let fields = json!({
+            "api_version": self.version(input)?,
             "name": NAME,
-            "namespace": namespace,
+            "namespace": self.namespace,
             "path": gate,
             "source": {
                 "kind": source["kind"].as_str().unwrap_or("GitRepository"),
                 "name": source["name"].as_str().unwrap_or(&input.spec.flux.source.name),
                 "namespace": source["namespace"],
             },
+            "service_account": self.account(input),
             "depends_on": null,
-        }),
-    )
+        });
+        templates.render("flux-kustomization.yaml", fields)
+    }
 }
 
 /// Gives the file of what applies a gate its own first line, where it says what would be written and the line is that of
@@ -264,7 +293,8 @@ pub fn seal(
             continue;
         };
         let gate = one.spec("path").as_str().unwrap_or_default();
-        let text = text(input, templates, input.namespace(one), gate, one.spec("sourceRef"))?;
+        let applier = Applier { cluster, sibling: one, namespace: input.namespace(one) };
+        let text = applier.text(input, templates, gate, one.spec("sourceRef"))?;
         if ownership_for(file, &text) == Ownership::Ours {
             builder.put(&one.file, &with_header(&text));
         }
@@ -287,10 +317,13 @@ pub fn mend(
     let mut mended: BTreeMap<String, Readers> = BTreeMap::new();
     for cluster in gates.clusters.iter().filter(|cluster| !cluster.is_idle()) {
         let lists = GateLists::of(input, builder, cluster)?;
-        let own = input.model.flux_of_cluster(&cluster.cluster).filter(|one| {
-            one.name == NAME && one.path.as_ref() == Some(&cluster.folder) && !lists.are_fetched(input, one)
-        });
-        for one in own {
+        let is_its =
+            |one: &&FluxKustomization| one.name == NAME && one.path.as_ref() == Some(&cluster.folder);
+        let own = || input.model.flux_of_cluster(&cluster.cluster).filter(is_its);
+        for one in own() {
+            take_in(input, templates, builder, &cluster.cluster, one)?;
+        }
+        for one in own().filter(|one| !lists.are_fetched(input, one)) {
             let file = builder.now().file(&one.file);
             let is_ours = file.is_some_and(|file| ownership(file) == Ownership::Ours);
             // Where no source fetches it, a check tells what to do.
@@ -302,12 +335,34 @@ pub fn mend(
                 continue;
             };
             let path = one.spec("path").as_str().unwrap_or_default();
-            builder.put(&one.file, &with_header(&text(input, templates, namespace, path, &new)?));
+            let applier = Applier { cluster: &cluster.cluster, sibling: one, namespace };
+            builder.put(&one.file, &with_header(&applier.text(input, templates, path, &new)?));
             let readers = mended.entry(cluster.cluster.clone()).or_default();
             readers.insert((namespace.to_owned(), NAME.to_owned()), name.to_owned());
         }
     }
     Ok(mended)
+}
+
+/// Writes what applies a gate anew, in a file of ours, where its cluster would not take it, or let it apply anything.
+fn take_in(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    cluster: &str,
+    one: &FluxKustomization,
+) -> Result<(), Error> {
+    let applier = Applier { cluster, sibling: one, namespace: input.namespace(one) };
+    let is_served =
+        one.api().is_none_or(|api| one.value["apiVersion"].as_str().is_some_and(|own| api.serves(own)));
+    let is_allowed = !one.spec("serviceAccountName").is_null() || applier.account(input).is_none();
+    let is_ours = builder.now().file(&one.file).is_some_and(|file| ownership(file) == Ownership::Ours);
+    if is_ours && !(is_served && is_allowed) {
+        let path = one.said("path").as_str().unwrap_or_default();
+        let text = applier.text(input, templates, path, one.said("sourceRef"))?;
+        builder.put(&one.file, &with_header(&text));
+    }
+    Ok(())
 }
 
 /// Says what the builds that take it in make of it, where they make something else: those of the Flux

@@ -11,7 +11,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{Action, ClusterGate, GateTarget, Gates, HeldSource};
 use crate::plan::edit::Builder;
-use crate::plan::edit::prepare::without_policy;
+use crate::plan::edit::prepare::{refused, without_policy};
 use crate::plan::gate::Late;
 use crate::plan::gate::first_run::first_run;
 use crate::plan::gate::held::{of_file, unsafe_at};
@@ -344,15 +344,18 @@ fn write(
             return refuse(text, key, "take that field out of the patch, and write it in the file");
         }
     }
+    let problem = |one: Problem| {
+        let place = one.place.as_deref().cloned().unwrap_or_else(|| flux.place("path"));
+        unsafe_at(one.reason.clone(), place, &one.remedy())
+    };
+    if let Some(stop) = refused(flux) {
+        return Err(problem(stop));
+    }
     if flux.value["apiVersion"] != API_VERSION {
         let text =
             format!("{name} is of version {}, which has no `deletionPolicy`", flux.value["apiVersion"]);
         return refuse(text, "path", "raise its `apiVersion` to kustomize.toolkit.fluxcd.io/v1 first");
     }
-    let problem = |one: Problem| {
-        let place = one.place.as_deref().cloned().unwrap_or_else(|| flux.place("path"));
-        unsafe_at(one.reason.clone(), place, &one.remedy())
-    };
     if !flux.is_document {
         return Err(problem(Problem::listed(flux)));
     }

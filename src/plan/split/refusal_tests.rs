@@ -293,6 +293,18 @@ fn what_loses_its_gate_by_a_split_is_told_as_it_is_afterwards() {
     ");
 }
 
+/// What `flux bootstrap` writes is no app, whatever lists it.
+#[test]
+fn a_folder_of_flux_is_no_app() {
+    let list = ("clusters/one/kustomization.yaml", "resources: [flux-system, apps.yaml]\n");
+    let own = ("clusters/one/flux-system/kustomization.yaml", "resources: [gotk-sync.yaml]\n");
+    let told = with(&[list, own], |input, templates| {
+        let selection = Selection::Named(vec!["other".to_owned()]);
+        split(input, None, templates, &selection).unwrap_err().diagnostics.remove(0).help.unwrap_or_default()
+    });
+    assert_eq!(told, "the apps are: web");
+}
+
 #[test]
 fn a_name_that_is_no_app_is_told_alike_by_split_and_join() {
     let named = |name: &str| {

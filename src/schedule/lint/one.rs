@@ -182,7 +182,8 @@ impl One<'_> {
         let seconds = |interval: &Interval| interval.close.as_second() - interval.open.as_second();
         let short = || intervals.iter().filter(|interval| seconds(interval) < needed);
         let Some(shortest) = short().map(seconds).min() else { return };
-        let mut dates: Vec<Date> = short().map(|interval| self.date(interval.open)).collect();
+        let shortest_of = short().filter(|interval| seconds(interval) == shortest);
+        let mut dates: Vec<Date> = shortest_of.map(|interval| self.date(interval.open)).collect();
         dates.dedup();
         dates.truncate(MOST_DATES);
         lints.push(self.finding(
@@ -194,7 +195,7 @@ impl One<'_> {
                 (needed + 59) / 60
             ),
             dates,
-            "make the window longer\nor shorten interval and timeout of its Flux Kustomizations",
+            "make the window longer\nor shorten the interval of their source, and their timeout",
         ));
     }
 }
