@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use crate::repo::envsubst::{Failure, Variable, fill};
 use crate::repo::manifest::ObjectId;
-use crate::yaml::{Node, Schema, Shape, Style, emit, is_infinite, plain_value, read_documents, style};
+use crate::yaml::{
+    Node, Schema, Shape, Style, emit, is_escaped, is_infinite, plain_value, read_documents, style,
+};
 
 /// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `kustomize_varsub.go`).
 pub const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
@@ -172,36 +174,43 @@ fn each(value: &mut Value, lookup: &Lookup<'_, '_>) -> Option<()> {
 fn one(text: &str, lookup: &Lookup<'_, '_>) -> Option<Value> {
     match style(text)? {
         Style::Plain => {
-            let own = parts(text, ' ', lookup)?;
+            let own = parts(text, |c| c == ' ', lookup)?;
             let is_same = own.is_empty() || Shape::of(&own).is_plain;
             (is_same && !is_infinite(&own)).then(|| plain_value(&own, Schema::Kustomization))
         }
-        Style::Single if !text.contains('\'') => {
-            let own = parts(text, ' ', lookup)?;
-            (Shape::of(&own).is_single && !own.contains(OTHERS)).then_some(Value::String(own))
-        }
+        Style::Single => parts(text, |c| matches!(c, ' ' | '\''), lookup).map(Value::String),
+        Style::Double => parts(text, |c| c == ' ' || is_escaped(c), lookup).map(Value::String),
         was @ Style::Literal(_) => {
-            let own = parts(text, '\n', lookup)?;
+            let line = |line| match is_changed(line) {
+                true => Some(Cow::Owned(fill(line, lookup).ok()?.text)),
+                false => Some(Cow::Borrowed(line)),
+            };
+            let lines: Option<Vec<Cow<'_, str>>> = text.split('\n').map(line).collect();
+            let own = lines?.join("\n");
             (style(&own) == Some(was)).then_some(Value::String(own))
         }
-        Style::Single | Style::Double => None,
     }
 }
 
-/// What ends or breaks a text between `'`.
-const OTHERS: [char; 4] = ['\'', '\u{85}', '\u{2028}', '\u{2029}'];
-
-/// Fills in a text part by part: a break of a line with the spaces behind it may stand between two, so that it would be in what
-/// spans both. None may begin or end with a space, or go.
-fn parts(text: &str, between: char, lookup: &Lookup<'_, '_>) -> Option<String> {
-    let filled = |part: &str| {
-        let own = fill(part, lookup).ok()?.text;
-        let is_whole = between == '\n' || own.len() == own.trim_matches(' ').len();
-        let stays = is_whole && (!own.is_empty() || part.is_empty() || part == text || between == '\n');
-        stays.then_some(own)
-    };
-    let parts: Option<Vec<String>> = text.split(between).map(filled).collect();
-    Some(parts?.join(between.encode_utf8(&mut [0; 4])))
+/// Fills in a text part by part: breaks of lines and escapes may stand between two, so that they would be in what spans both.
+/// What is filled in may need no escape, and not begin or end with a space, or go.
+fn parts(text: &str, is_between: impl Fn(char) -> bool, lookup: &Lookup<'_, '_>) -> Option<String> {
+    let mut done = String::with_capacity(text.len());
+    for part in text.split_inclusive(&is_between) {
+        let whole = part.trim_end_matches(&is_between);
+        if !is_changed(whole) {
+            done += part;
+            continue;
+        }
+        let own = fill(whole, lookup).ok()?.text;
+        let is_edged = own.is_empty() && whole != text || own.starts_with(' ') || own.ends_with(' ');
+        if is_edged || own.contains(['\'', '"', '\\']) || !Shape::of(&own).is_single {
+            return None;
+        }
+        done += &own;
+        done += &part[whole.len()..];
+    }
+    Some(done)
 }
 
 /// Fills in the YAML of an object.

@@ -298,6 +298,11 @@ fn is_break(c: char) -> bool {
     matches!(c, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
+/// Tells whether a character is written as another one between `"`.
+pub(crate) fn is_escaped(c: char) -> bool {
+    matches!(c, '"' | '\\' | '\n') || !is_printable(c)
+}
+
 fn is_printable(c: char) -> bool {
     matches!(c, '\n' | '\u{20}'..='\u{7e}' | '\u{a0}'..='\u{fffd}') && c != '\u{feff}'
 }

@@ -18,7 +18,7 @@ mod split;
 
 pub use edit::{EditError, Editor, Key};
 pub use emit::emit;
-pub(crate) use emit::{Shape, Style, style};
+pub(crate) use emit::{Shape, Style, is_escaped, style};
 pub(crate) use lines::{line_break_near, line_end, line_start};
 pub use node::{Document, DuplicateKey, Node, NodeKind, ScalarStyle};
 pub use quote::{double_quote, flow_text, quote};
