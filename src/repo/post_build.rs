@@ -307,7 +307,7 @@ mod tests {
         let from =
             json!({ "substituteStrategy": "Always", "substituteFrom": [{ "kind": "Secret", "name": "c" }] });
         assert_eq!(live("${APP:=x}", from).0, "${APP:=x}");
-        let mut object = json!({ "data": { "a": "${APP:-${B:=y}}" } });
+        let mut object = json!({ "data": { "a": "${APP:-${B:=yy}}" } });
         substitute(&always, &mut object);
         assert_eq!(object, json!({ "data": { "a": "yy" } }));
         let deep = "${OTHER:-".repeat(100_000) + &"}".repeat(100_000);
