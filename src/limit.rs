@@ -57,6 +57,12 @@ pub const BUILD_ANSWER: usize = 64 << 20;
 /// The most builds side by side; no more than there are cores.
 pub const BUILDS_AT_ONCE: usize = 4;
 
+/// How deep the variables of one text may stand within each other.
+pub const SUBSTITUTED_DEPTH: usize = 64;
+
+/// The most bytes of one object with the values of its variables.
+pub const SUBSTITUTED: usize = 16 << 20;
+
 /// How much of builds is kept for other runs, in bytes.
 pub const CACHE: u64 = 256 << 20;
 
@@ -92,6 +98,8 @@ mod tests {
             ("memory of all builds together", mib(BUILDS_MEMORY as u64)),
             ("processor time of a build", format!("{} s", BUILD_TIME.as_secs())),
             ("objects that a build gives, as JSON", mib(BUILD_ANSWER as u64)),
+            ("variables of a text within each other", number(SUBSTITUTED_DEPTH)),
+            ("an object with the values of its variables", mib(SUBSTITUTED as u64)),
             ("builds side by side", number(BUILDS_AT_ONCE)),
             ("builds kept for the next run", mib(CACHE)),
         ] {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::render::{Object, RenderError};
 use crate::repo::manifest::ObjectId;
-use crate::repo::post_build::{live_id, puts_in};
+use crate::repo::post_build::{MISSING, live_id, puts_in, substituted};
 
 /// Finds the positions of two objects of a build that get one id, each given by itself, its id as it is built, and the one
 /// that it has in the cluster. Flux refuses such a build: `id matched 2 resources` (kustomize-controller, `build`, and
@@ -27,17 +27,34 @@ pub(super) fn alike<'o>(
     })
 }
 
+/// Begins what is said of a build in which two objects get one id.
+pub(crate) const GIVES: &str = "`postBuild` gives two of its objects one name,";
+
 /// Says why a build fails in which two objects get one id.
 pub(super) fn alike_reason(live: &ObjectId) -> String {
-    format!("`postBuild` gives two of its objects one name, {live}")
+    format!("{GIVES} {live}")
 }
 
-/// Returns what Flux makes of a build: an error where the values of variables give two objects one id.
+/// Returns the first object of a build that Flux can't put values into, and why, so that the build fails
+/// (kustomize-controller, `build`).
+pub(super) fn unfilled<'o>(post_build: &Value, objects: impl Iterator<Item = &'o Value>) -> Option<String> {
+    if let Some(missing) = post_build[MISSING].as_str() {
+        return Some(format!("`postBuild` takes values from {missing}, which is deleted"));
+    }
+    let mut found = objects.filter_map(|one| Some((one, substituted(post_build, one).err()?)));
+    let (one, failure) = found.next()?;
+    Some(format!("`postBuild` can't fill in {}: {failure}", ObjectId::of(one)))
+}
+
+/// Returns what Flux makes of a build: an error where values of variables can't be put in, or give two objects one id.
 ///
 /// # Errors
 ///
-/// When two objects get one.
+/// When that is so.
 pub(crate) fn told_apart(post_build: &Value, built: Vec<Object>) -> Result<Vec<Object>, RenderError> {
+    if let Some(message) = unfilled(post_build, built.iter().map(|object| &*object.value)) {
+        return Err(RenderError { message });
+    }
     if !puts_in(post_build) {
         return Ok(built);
     }
@@ -77,5 +94,18 @@ mod tests {
         assert_eq!(told(&[object("v1", "hall", "${APP}"), web.clone()]), None);
         assert_eq!(told(&[object("v2", "shop", "${APP}"), web.clone()]), None);
         assert!(told_apart(&json!(null), vec![object("v1", "shop", "${APP}"), web]).is_ok());
+    }
+
+    #[test]
+    fn a_build_of_which_an_object_cannot_be_filled_in_is_none() {
+        let object = |text: &str| {
+            let value = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": { "a": text } });
+            Object { value: Arc::new(value), origin: None }
+        };
+        let post_build = json!({ "substitute": { "APP": "web" } });
+        let told = |text: &str| told_apart(&post_build, vec![object(text)]).err().map(|error| error.message);
+        assert_eq!(told("${APP}"), None);
+        let reason = "`postBuild` can't fill in ConfigMap a: missing closing brace";
+        assert_eq!(told("${APP").as_deref(), Some(reason));
     }
 }

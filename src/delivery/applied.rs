@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::delivery::alike::{alike, alike_reason};
+use crate::delivery::alike::{alike, alike_reason, unfilled};
 use crate::delivery::classify::classify_all;
 use crate::delivery::{Apps, Artifact, ClusterKey, Hold, Holds};
 use crate::delivery::{EntryPoint, Model, Role, Sides};
@@ -201,6 +201,13 @@ pub fn deliveries(
 fn settle(model: &Model, deliveries: &mut [Delivery]) {
     for delivery in deliveries {
         let Some(flux) = model.applying(delivery) else { continue };
+        if delivery.error.is_none() && delivery.is_asked {
+            delivery.error = unfilled(&flux.post_build, delivery.objects.iter().map(Applied::value));
+            if delivery.error.is_some() {
+                delivery.objects.clear();
+                continue;
+            }
+        }
         for applied in &mut delivery.objects {
             let live = live_id(&flux.post_build, applied.value());
             if live != *applied.id {

@@ -9,7 +9,7 @@ use crate::delivery::Applier;
 use crate::delivery::comparison::{Built, Change, Pair, Part};
 use crate::render::Object;
 use crate::repo::manifest::ObjectId;
-use crate::repo::post_build::{puts_in, substitute};
+use crate::repo::post_build::{live_id, substituted};
 use crate::repo::secret::is_cipher;
 
 /// The changes of pairs.
@@ -126,11 +126,8 @@ fn owned(key: [Option<(usize, &ObjectId)>; 2]) -> [Option<(usize, ObjectId)>; 2]
 fn named(applier: &Option<Applier<'_>>, built: &[Object], other: Option<&Value>) -> Vec<Named> {
     let post_build = applier.as_ref().map(Applier::post_build);
     let other = other.filter(|other| post_build != Some(*other));
-    let with = |post_build: &Value, value: &Value| {
-        let mut own = value.clone();
-        substitute(post_build, &mut own);
-        own
-    };
+    // What fails is no build, and comes to nothing here.
+    let with = |post_build: &Value, value: &Value| substituted(post_build, value).ok().flatten();
     let mut hidden: BTreeMap<ObjectId, usize> = BTreeMap::new();
     let mut id = |object: &Object| {
         let id = ObjectId::of(&object.value);
@@ -144,16 +141,19 @@ fn named(applier: &Option<Applier<'_>>, built: &[Object], other: Option<&Value>)
         let own = id(object);
         let built = (own.clone(), object.clone());
         let mut value = object.value.clone();
-        if let Some(post_build) = post_build.filter(|own| puts_in(own)) {
-            let own = with(post_build, &value);
-            if own != *value {
-                value = Arc::new(own);
-            }
+        if let Some(filled) =
+            post_build.and_then(|post_build| with(post_build, &value)).filter(|filled| *filled != *value)
+        {
+            value = Arc::new(filled);
         }
-        let between = other.map(|other| with(other, &object.value)).filter(|other| *other != *value);
+        let between =
+            other.map(|other| with(other, &object.value).map_or_else(|| object.value.clone(), Arc::new));
         let of = |value: Arc<Value>| Object { value, origin: object.origin.clone() };
-        let between = between.map(|other| of(Arc::new(other)));
-        let live = if built.0 == ObjectId::of(&object.value) { ObjectId::of(&value) } else { own };
+        let between = between.filter(|other| *other != value).map(of);
+        let live = match post_build {
+            Some(post_build) if built.0 == ObjectId::of(&object.value) => live_id(post_build, &object.value),
+            _ => own,
+        };
         Named { built, live: (live, of(value)), between }
     };
     built.iter().map(named).collect()

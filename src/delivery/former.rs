@@ -121,8 +121,13 @@ impl Former {
     pub(super) fn left_by(&self, root: &RepoPath, one: &Reached) -> Option<&Left> {
         let is_suspended = || one.is_suspended() && one.bringers.first() != Some(&Bringer::People);
         let is_idle = one.is_certain && (one.fails() || is_suspended());
+        self.applied_by(root, one).filter(|_| is_idle)
+    }
+
+    /// Returns what a Flux Kustomization of a later state applied.
+    pub(super) fn applied_by(&self, root: &RepoPath, one: &Reached) -> Option<&Left> {
         let by = || (root.clone(), owned(one.key()));
-        (is_idle && !self.left.is_empty()).then(|| self.left.get(&by())).flatten()
+        (!self.left.is_empty()).then(|| self.left.get(&by())).flatten()
     }
 }
 

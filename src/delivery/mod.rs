@@ -95,7 +95,7 @@ mod view;
 mod walk;
 mod withheld;
 
-pub(crate) use alike::told_apart;
+pub(crate) use alike::{GIVES, told_apart};
 pub use app::{Apps, Child, app_names, base_part, whole_app};
 pub(crate) use app::{app_name, children};
 pub use applied::{Applied, Delivery};

@@ -10,7 +10,7 @@ use crate::delivery::walk::{Step, Walk};
 use crate::delivery::{Cluster, Reached};
 use crate::path::RepoPath;
 use crate::repo::manifest::ObjectId;
-use crate::repo::post_build::substitute;
+use crate::repo::post_build::{MISSING, substitute};
 use crate::repo::{Entry, Snapshot};
 
 /// Words with which the lines of a `substituteFrom` begin.
@@ -98,8 +98,8 @@ impl Cluster {
         };
         let known: BTreeSet<_> = former.map(items).into_iter().flatten().map(|(key, _)| key).collect();
         let found = items(one).into_iter().filter_map(|(key, is_optional)| {
-            let was = older.and_then(|older| older.variables.0.get(&key));
-            let is = self.variables.0.get(&key);
+            let was = older.and_then(|older| older.variables.get(&key));
+            let is = self.variables.get(&key);
             let is_gone = is.is_none();
             if was == is || is_gone && !known.contains(&key) {
                 return None;
@@ -177,6 +177,32 @@ impl Walk<'_, '_> {
         }
     }
 
+    /// Takes in the objects with values that Flux Kustomizations applied in an older state and delete now. One that takes values
+    /// from its own object applies once more before it deletes that, so nothing is said of it.
+    pub(super) fn take_gone(&mut self) {
+        let mut gone = Vec::new();
+        for one in self.cluster.kustomizations.iter().filter(|one| one.path.is_some()) {
+            let deletes = one.value["spec"]["prune"] == true && !one.is_suspended();
+            let Some(root) = self.cluster.roots.get(one.root).filter(|_| deletes) else { continue };
+            if !one.is_certain || one.error.is_some() {
+                continue;
+            }
+            let from = one.value["spec"]["postBuild"]["substituteFrom"].as_array();
+            let own: Vec<_> = from
+                .into_iter()
+                .flatten()
+                .map(|item| Variables::key(item, &one.remote, one.namespace()))
+                .collect();
+            let values =
+                self.reader.former.applied_by(&root.folder, one).into_iter().flat_map(|left| &left.values);
+            let keys = values.filter(|(_, kept)| !kept.is_kept).map(|(id, _)| (one.target(), id.clone()));
+            gone.extend(keys.filter(|key| !own.contains(key)));
+        }
+        for key in gone {
+            self.found.0.entry(key).or_insert(Told::Gone);
+        }
+    }
+
     /// Takes one in. What applies nothing any more has only `left` it, so that any other one that brings it says what it is.
     fn take_variable(
         &mut self,
@@ -214,6 +240,8 @@ enum Told {
     Part(BTreeMap<String, Option<String>>),
     /// The cluster may have another one.
     Unclear,
+    /// It was there, and Flux deletes it.
+    Gone,
 }
 
 impl Told {
@@ -232,7 +260,7 @@ impl Told {
     fn data(&self) -> Option<&BTreeMap<String, Option<String>>> {
         match self {
             Told::Data(data) | Told::Part(data) => Some(data),
-            Told::Unclear => None,
+            Told::Unclear | Told::Gone => None,
         }
     }
 }
@@ -249,14 +277,21 @@ impl Variables {
         self.0.insert(key, both);
     }
 
+    /// Returns what Git says of an object that the cluster has.
+    fn get(&self, key: &(String, ObjectId)) -> Option<&Told> {
+        self.0.get(key).filter(|told| **told != Told::Gone)
+    }
+
     /// Returns a `spec.postBuild` with the values that are known: those of `substituteFrom` in its order, of which the last
     /// one counts, and then `substitute` (fluxcd/pkg/kustomize, `LoadVariables` and `SubstituteVariables`).
     ///
-    /// What is not known may bring any name, so what stands before it is not known either. It stays in `substituteFrom`.
+    /// What is not known may bring any name, so what stands before it is not known either. It stays in `substituteFrom`. What is
+    /// deleted counts for nothing where it is optional, and else the build fails: [`MISSING`] names it.
     pub(super) fn known(&self, post_build: &Value, remote: &str, namespace: &str) -> Value {
         let from = post_build["substituteFrom"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut values: BTreeMap<&str, Option<&str>> = BTreeMap::new();
         let mut rest = Vec::new();
+        let mut missing = None;
         for item in from {
             match self.told(item, remote, namespace) {
                 Some(Told::Data(data)) => {
@@ -267,13 +302,19 @@ impl Variables {
                     values = data.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
                     rest.push(item);
                 }
+                Some(Told::Gone) => {
+                    let is_needed = item["optional"] != true;
+                    let said = |field: &str| item[field].as_str().unwrap_or_default().to_owned();
+                    missing =
+                        missing.or_else(|| is_needed.then(|| format!("{} {}", said("kind"), said("name"))));
+                }
                 Some(Told::Unclear) | None => {
                     values.clear();
                     rest.push(item);
                 }
             }
         }
-        if rest.len() == from.len() && values.is_empty() {
+        if rest.len() == from.len() && values.is_empty() && missing.is_none() {
             return post_build.clone();
         }
         let values = values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
@@ -282,6 +323,9 @@ impl Variables {
         let mut known = post_build.clone();
         known["substitute"] = Value::Object(all);
         known["substituteFrom"] = json!(rest);
+        if let Some(missing) = missing {
+            known[MISSING] = missing.into();
+        }
         known
     }
 

@@ -176,3 +176,59 @@ fn values_that_a_patch_gives_a_root_reach_what_it_brings() {
     assert_eq!(found(values), "sites/north");
     assert_eq!(found(r#"[{"op":"replace","path":"/spec/interval","value":"1h"}]"#), "unknown");
 }
+
+/// Returns what the `postBuild` of `apps` comes to after the ConfigMap has gone from the repository.
+fn without_vars(more: &str, config: &str, former: &[(&str, &str)]) -> Value {
+    let (root, apps) = (flux("flux-system", "./clusters/prod", ""), flux("apps", "./apps", more));
+    let config = flux("config", "./config", "").replace("prune: true", config);
+    let all = [
+        ("clusters/prod/gotk-sync.yaml", root.as_str()),
+        ("clusters/prod/apps.yaml", &apps),
+        ("clusters/prod/config.yaml", &config),
+        ("apps/kustomization.yaml", LIST),
+        ("apps/s.yaml", SERVICE),
+        ("config/kustomization.yaml", LIST),
+        ("config/s.yaml", SERVICE),
+    ];
+    let before: Vec<_> = all.iter().chain(former).copied().collect();
+    let mut snapshot = Snapshot::default();
+    for (path, text) in &before {
+        snapshot.insert(RepoPath::parse(path).unwrap(), crate::repo::File::new(text.as_bytes()));
+    }
+    let older = read(&Known::default(), &before);
+    let known = Known::default().after(crate::delivery::World { snapshot: &snapshot, model: &older });
+    let model = read(&known, &all);
+    let reached = model.delivered.all[0].kustomizations.iter().find(|one| one.name() == "apps").unwrap();
+    assert_eq!(reached.error.is_some(), reached.post_build[MISSING].is_string());
+    reached.post_build.clone()
+}
+
+#[test]
+fn values_that_a_commit_takes_away_are_missing() {
+    let north = vars("ConfigMap", "data: { site: north }");
+    let list = "resources: [s.yaml, vars.yaml]\n";
+    let in_git = [("config/kustomization.yaml", list), ("config/vars.yaml", north.as_str())];
+    let missing = |more: &str, config: &str, former: &[(&str, &str)]| {
+        let post_build = without_vars(more, config, former);
+        post_build[MISSING].as_str().map(str::to_owned)
+    };
+    assert_eq!(missing(FROM, "prune: true", &in_git).as_deref(), Some("ConfigMap vars"));
+    // Nothing deletes it.
+    assert_eq!(missing(FROM, "prune: false", &in_git), None);
+    assert_eq!(missing(FROM, "prune: true, suspend: true", &in_git), None);
+    // It never was in Git: somebody else brings it.
+    assert_eq!(missing(FROM, "prune: true", &[]), None);
+    let kept = north
+        .replace("name: vars,", "name: vars, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled },");
+    let kept = [("config/kustomization.yaml", list), ("config/vars.yaml", kept.as_str())];
+    assert_eq!(missing(FROM, "prune: true", &kept), None);
+    // One that may be missing is known to have no values.
+    let optional = "postBuild: { substitute: { a: b }, substituteFrom: [{ kind: ConfigMap, name: vars, optional: true }] }";
+    let post_build = without_vars(optional, "prune: true", &in_git);
+    assert_eq!(
+        (&post_build["substitute"], &post_build["substituteFrom"]),
+        (&json!({ "a": "b" }), &json!([]))
+    );
+    let post_build = without_vars(optional, "prune: true", &[]);
+    assert_eq!(post_build["substituteFrom"].as_array().map(Vec::len), Some(1));
+}

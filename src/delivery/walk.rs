@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::delivery::account::default_of;
+use crate::delivery::alike::unfilled;
 use crate::delivery::cluster::target_of;
 use crate::delivery::clusters::{Bringer, Cluster, Generated, Reached};
 use crate::delivery::fetched::Artifact;
@@ -119,6 +120,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         }
         walk.take_written_sources();
         walk.lose_sources();
+        walk.take_gone();
         walk.cluster.index();
         walk.cluster.variables = walk.known;
         walk.cluster.bringing = walk.bringing;
@@ -220,6 +222,11 @@ impl<'r, 'a> Walk<'r, 'a> {
                         (view.written(folder, spec), Some(view.unjudged(folder, files, error.message)))
                     }
                 };
+            }
+        }
+        for (step, (objects, error)) in steps.iter().zip(&mut answers) {
+            if error.is_none() {
+                *error = unfilled(&step.post_build, objects.iter().map(|one| &*one.value));
             }
         }
         for (step, (_, error)) in steps.iter().zip(&answers) {

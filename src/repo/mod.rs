@@ -5,6 +5,7 @@ mod clone;
 mod conflict;
 mod create;
 pub(crate) mod duration;
+pub mod envsubst;
 pub mod field;
 mod file;
 pub mod flux;

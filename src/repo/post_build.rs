@@ -1,16 +1,21 @@
 //! What the `postBuild` of a Flux Kustomization puts into the names of objects.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::repo::envsubst::{Failure, Variable, fill};
 use crate::repo::manifest::ObjectId;
+use crate::yaml::{
+    Node, Schema, Shape, Style, emit, is_escaped, is_infinite, plain_value, read_documents, style,
+};
 
-/// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `varsub.go`).
+/// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `kustomize_varsub.go`).
 pub const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// How many defaults may stand within each other; what is deeper stays as it is written.
-const DEEPEST: usize = 16;
+/// The key at which a `postBuild` with the values that Git tells names what it takes values from and that is missing.
+pub const MISSING: &str = "missing";
 
 /// Tells whether an object says that no variable of it is to be replaced.
 pub fn is_kept_out(object: &Value) -> bool {
@@ -19,16 +24,28 @@ pub fn is_kept_out(object: &Value) -> bool {
 
 /// Gives the id of an object with the values that a `spec.postBuild` puts into it.
 ///
-/// What `substituteFrom` brings is known to the cluster alone: it stays as it is written, `${…}`. So does
-/// whatever is more than a variable with or without a default.
+/// What depends on a value that is known to the cluster alone stays as it is written, `${…}`.
 pub fn live_id(post_build: &Value, object: &Value) -> ObjectId {
-    let mut id = ObjectId::of(object);
-    let Some(values) = values(post_build).filter(|_| !is_kept_out(object)) else { return id };
-    let is_all = post_build["substituteFrom"].as_array().is_none_or(Vec::is_empty);
-    for text in [&mut id.name, &mut id.namespace] {
-        *text = substituted(text, &values, is_all);
+    let id = ObjectId::of(object);
+    if !puts_in(post_build) || is_kept_out(object) || !may_hold(&id) {
+        return id;
     }
-    id
+    let metadata = json!({ "name": id.name, "namespace": id.namespace });
+    let named = json!({ "apiVersion": object["apiVersion"], "kind": id.kind, "metadata": metadata });
+    match substituted(post_build, &named) {
+        Ok(Some(named)) => {
+            let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let metadata = &named["metadata"];
+            // A name of digits is a number in between.
+            let name = if metadata["name"].is_null() { String::new() } else { text(&metadata["name"]) };
+            ObjectId { name, ..ObjectId::of(&named) }
+        }
+        _ => id,
+    }
+}
+
+fn may_hold(id: &ObjectId) -> bool {
+    [&id.group, &id.kind, &id.name, &id.namespace].into_iter().any(|text| is_changed(text))
 }
 
 /// Tells whether a `spec.postBuild` puts anything into objects as far as Git says.
@@ -44,67 +61,188 @@ fn values(post_build: &Value) -> Option<Cow<'_, Map<String, Value>>> {
     values.map(Cow::Borrowed).or_else(always)
 }
 
-/// Puts the values that a `spec.postBuild` tells into every text of an object; see [`live_id`].
+/// Why Flux can't put values into an object, so that its whole build fails.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfilled {
+    /// A name that none may have.
+    Name(String),
+    /// envsubst fails.
+    Envsubst(Failure),
+    /// The text with the values is no YAML.
+    Yaml(String),
+    /// It has a number or a key that JSON does not have.
+    NoJson(String),
+    /// It is no object any more.
+    NoObject,
+}
+
+impl fmt::Display for Unfilled {
+    /// Ends a sentence of which the object is the subject.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unfilled::Name(name) => write!(f, "{name:?} is no name of a variable"),
+            Unfilled::Envsubst(failure) => write!(f, "{failure}"),
+            Unfilled::Yaml(message) => write!(f, "the values break its YAML: {message}"),
+            Unfilled::NoJson(text) => write!(f, "JSON has no {text} in its place"),
+            Unfilled::NoObject => f.write_str("the values leave no object"),
+        }
+    }
+}
+
+/// Puts the values that a `spec.postBuild` tells into an object; what fails stays as it is written. See [`substituted`].
 pub fn substitute(post_build: &Value, object: &mut Value) {
-    let Some(values) = values(post_build).filter(|_| !is_kept_out(object)) else { return };
+    if let Ok(Some(own)) = substituted(post_build, object) {
+        *object = own;
+    }
+}
+
+/// Returns an object with the values that a `spec.postBuild` tells; `None` where Flux leaves it as it is.
+///
+/// The values go into the YAML of the object, which is read anew: so `${N}` becomes a number, and quotes of the file don't
+/// count (fluxcd/pkg/kustomize, `varSubstitution`). What depends on a value that Git does not tell stays as it is written.
+/// So does a name without any value: since Flux 2.9 it fails, and before it is left empty.
+///
+/// # Errors
+///
+/// When Flux fails, whatever the values are that Git does not tell.
+pub fn substituted(post_build: &Value, object: &Value) -> Result<Option<Value>, Unfilled> {
+    let Some(values) = values(post_build).filter(|_| !is_kept_out(object)) else { return Ok(None) };
+    if let Some(name) = values.keys().find(|name| !is_name(name)) {
+        return Err(Unfilled::Name(name.clone()));
+    }
+    if !holds_any(object) {
+        return Ok(None);
+    }
     let is_all = post_build["substituteFrom"].as_array().is_none_or(Vec::is_empty);
-    let mut queue = vec![object];
-    while let Some(next) = queue.pop() {
-        match next {
-            Value::String(text) => *text = substituted(text, &values, is_all),
-            Value::Array(items) => queue.extend(items),
-            Value::Object(fields) => queue.extend(fields.values_mut()),
-            _ => {}
+    let lookup = |name: &str| match values.get(name) {
+        Some(Value::String(text)) if text.contains('\n') => Variable::Value(text.replace('\n', "").into()),
+        Some(Value::String(text)) => Variable::Value(Cow::Borrowed(text)),
+        Some(value) => Variable::Value(value.to_string().into()),
+        None if is_all => Variable::Unset,
+        None => Variable::Unknown,
+    };
+    let mut own = object.clone();
+    if each(&mut own, &lookup).is_some() {
+        return Ok(Some(own));
+    }
+    whole(object, &lookup)
+}
+
+/// A name of a variable (fluxcd/pkg/kustomize, `varsubRegex`).
+fn is_name(name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.chars().all(is_part) && name.starts_with(|c: char| !c.is_ascii_digit())
+}
+
+/// Tells whether envsubst makes something else of a text.
+fn is_changed(text: &str) -> bool {
+    let signs = text.bytes().zip(text.bytes().skip(1));
+    signs.into_iter().any(|(sign, next)| sign == b'$' && (next == b'{' || next == b'$'))
+}
+
+fn holds_any(value: &Value) -> bool {
+    match value {
+        Value::String(text) => is_changed(text),
+        Value::Array(items) => items.iter().any(holds_any),
+        Value::Object(fields) => fields.iter().any(|(key, value)| is_changed(key) || holds_any(value)),
+        _ => false,
+    }
+}
+
+/// What gives names their values.
+type Lookup<'l, 'v> = dyn Fn(&str) -> Variable<'v> + 'l;
+
+/// Fills in text by text, where that is what the whole YAML would come to; `None` where the whole is to be looked at.
+fn each(value: &mut Value, lookup: &Lookup<'_, '_>) -> Option<()> {
+    match value {
+        Value::String(text) if is_changed(text) => *value = one(text, lookup)?,
+        Value::Array(items) => items.iter_mut().try_for_each(|item| each(item, lookup))?,
+        Value::Object(fields) => {
+            for (key, value) in fields.iter_mut() {
+                if is_changed(key) {
+                    return None;
+                }
+                each(value, lookup)?;
+            }
+        }
+        _ => {}
+    }
+    Some(())
+}
+
+/// Fills in one text, which then is read as it was written before.
+fn one(text: &str, lookup: &Lookup<'_, '_>) -> Option<Value> {
+    match style(text)? {
+        Style::Plain => {
+            let own = parts(text, |c| c == ' ', lookup)?;
+            let is_same = own.is_empty() || Shape::of(&own).is_plain;
+            (is_same && !is_infinite(&own)).then(|| plain_value(&own, Schema::Kustomization))
+        }
+        Style::Single => parts(text, |c| matches!(c, ' ' | '\''), lookup).map(Value::String),
+        Style::Double => parts(text, |c| c == ' ' || is_escaped(c), lookup).map(Value::String),
+        was @ Style::Literal(_) => {
+            let line = |line| match is_changed(line) {
+                true => Some(Cow::Owned(fill(line, lookup).ok()?.text)),
+                false => Some(Cow::Borrowed(line)),
+            };
+            let lines: Option<Vec<Cow<'_, str>>> = text.split('\n').map(line).collect();
+            let own = lines?.join("\n");
+            (style(&own) == Some(was)).then_some(Value::String(own))
         }
     }
 }
 
-/// Puts values in place of variables (fluxcd/pkg/envsubst, and `kustomize_varsub.go`, which takes line breaks out of
-/// values). Defaults count where the values are all that there is.
-fn substituted(text: &str, values: &Map<String, Value>, is_all: bool) -> String {
-    within(text, values, is_all, DEEPEST)
+/// Fills in a text part by part: breaks of lines and escapes may stand between two, so that they would be in what spans both.
+/// What is filled in may need no escape, and not begin or end with a space, or go.
+fn parts(text: &str, is_between: impl Fn(char) -> bool, lookup: &Lookup<'_, '_>) -> Option<String> {
+    let mut done = String::with_capacity(text.len());
+    for part in text.split_inclusive(&is_between) {
+        let whole = part.trim_end_matches(&is_between);
+        if !is_changed(whole) {
+            done += part;
+            continue;
+        }
+        let own = fill(whole, lookup).ok()?.text;
+        let is_edged = own.is_empty() && whole != text || own.starts_with(' ') || own.ends_with(' ');
+        if is_edged || own.contains(['\'', '"', '\\']) || !Shape::of(&own).is_single {
+            return None;
+        }
+        done += &own;
+        done += &part[whole.len()..];
+    }
+    Some(done)
 }
 
-/// As [`substituted`], in defaults that hold variables, `depth` of them within each other at most.
-fn within(text: &str, values: &Map<String, Value>, is_all: bool, depth: usize) -> String {
-    let mut done = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        let Some(end) = closing(after) else { break };
-        let expression = &after[..end];
-        let ends = expression.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(end);
-        let (name, tail) = expression.split_at(ends);
-        let default = [":=", ":-", "="].iter().find_map(|key| tail.strip_prefix(key));
-        let default = default.map(|default| match depth.checked_sub(1) {
-            Some(depth) => within(default, values, is_all, depth),
-            None => default.to_owned(),
-        });
-        let default = default.filter(|default| !default.contains('$'));
-        let value = values.get(name).filter(|_| tail.is_empty() || default.is_some());
-        let value = value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
-        let value = value.map(|value| value.replace('\n', "")).filter(|value| !value.is_empty());
-        let value = value.or_else(|| default.filter(|_| is_all));
-        done += before;
-        done += &value.unwrap_or_else(|| format!("${{{expression}}}"));
-        rest = &after[end + 1..];
+/// Fills in the YAML of an object.
+fn whole(object: &Value, lookup: &Lookup<'_, '_>) -> Result<Option<Value>, Unfilled> {
+    let Some(text) = emit(object) else { return Ok(None) };
+    let filled = fill(&text, lookup).map_err(Unfilled::Envsubst)?;
+    let failed = |failure: Unfilled| if filled.is_known { Err(failure) } else { Ok(None) };
+    let documents = match read_documents(&filled.text) {
+        Ok(documents) => documents,
+        Err(error) => return failed(Unfilled::Yaml(error.message)),
+    };
+    let Some(root) = documents.first().map(|document| &document.root) else {
+        return failed(Unfilled::NoObject);
+    };
+    if let Some(text) = beyond_json(root) {
+        return failed(Unfilled::NoJson(text));
     }
-    done + rest
+    match root.to_json_as(Schema::Kustomization) {
+        own @ Value::Object(_) => Ok(Some(own)),
+        _ => failed(Unfilled::NoObject),
+    }
 }
 
-/// Gives the byte of the brace that ends a variable of which the beginning was read.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 1;
-    for (index, byte) in text.bytes().enumerate() {
-        match byte {
-            b'{' => depth += 1,
-            b'}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(index);
-        }
-    }
-    None
+/// Finds a number or a key in what is written that JSON does not have (sigs.k8s.io/yaml, `convertToJSONableObject`).
+fn beyond_json(node: &Node) -> Option<String> {
+    let plain = node.as_plain().filter(|text| is_infinite(text));
+    let is_key =
+        |(key, _): &&(Node, Node)| key.is_null() || !key.items().is_empty() || !key.entries().is_empty();
+    let key = || node.entries().iter().find(is_key).map(|_| String::from("null"));
+    let below =
+        || node.items().iter().chain(node.entries().iter().map(|(_, value)| value)).find_map(beyond_json);
+    plain.map(str::to_owned).or_else(key).or_else(below)
 }
 
 /// Puts `*` in the place of each variable.
@@ -144,12 +282,14 @@ mod tests {
             ("${OTHER:-${APP}}", "web"),
             ("${OTHER:=x-${NO:-${APP}}-y}-backup", "x-web-y-backup"),
             ("${OTHER:-${APP}-${UNKNOWN}}", "${OTHER:-${APP}-${UNKNOWN}}"),
-            // What else there may be is left as it stands.
+            ("${APP:=${OTHER}}-backup", "web-backup"),
+            ("${APP^^}-${APP:0:1}-${#APP}", "WEB-w-3"),
+            ("${N}", "3"),
+            ("$${APP}-$APP", "${APP}-$APP"),
+            ("${APP:=${OTHER}}-${APP}", "web-web"),
+            // Flux before 2.9 leaves it empty, and fails since.
             ("${OTHER}-backup", "${OTHER}-backup"),
-            ("${APP:=${OTHER}}-backup", "${APP:=${OTHER}}-backup"),
-            ("${APP^^}-backup", "${APP^^}-backup"),
-            ("${OTHER}-${APP}", "${OTHER}-web"),
-            ("${APP:=${OTHER}}-${APP}", "${APP:=${OTHER}}-web"),
+            ("${OTHER^}-${APP}", "${OTHER^}-web"),
             ("${APP", "${APP"),
             ("plain", "plain"),
         ] {
@@ -167,13 +307,60 @@ mod tests {
         let from =
             json!({ "substituteStrategy": "Always", "substituteFrom": [{ "kind": "Secret", "name": "c" }] });
         assert_eq!(live("${APP:=x}", from).0, "${APP:=x}");
-        let mut object = json!({ "data": { "a": "${APP:-${B:=y}}" } });
+        let mut object = json!({ "data": { "a": "${APP:-${B:=yy}}" } });
         substitute(&always, &mut object);
-        assert_eq!(object, json!({ "data": { "a": "y" } }));
+        assert_eq!(object, json!({ "data": { "a": "yy" } }));
         let deep = "${OTHER:-".repeat(100_000) + &"}".repeat(100_000);
         assert_eq!(of(&deep), deep);
         let off = json!({ "metadata": { "name": "${APP}", "annotations": { SUBSTITUTE: "disabled" } } });
         assert_eq!(live_id(&json!({ "substitute": { "APP": "web" } }), &off).name, "${APP}");
+    }
+
+    /// The whole of it is compared with the real thing in `tests/envsubst.rs`.
+    #[test]
+    fn the_yaml_with_the_values_is_read_anew() {
+        let of = |values: Value, text: &str| {
+            let object = json!({ "apiVersion": "v1", "kind": "ConfigMap", "data": { "a": text } });
+            let filled = substituted(&json!({ "substitute": values }), &object);
+            filled.map(|own| own.unwrap_or(object)["data"]["a"].clone()).map_err(|error| error.to_string())
+        };
+        let value = |value: &str| of(json!({ "V": value }), "${V}");
+        assert_eq!(value("2"), Ok(json!(2)));
+        assert_eq!(value("yes"), Ok(json!(true)));
+        assert_eq!(value(""), Ok(json!(null)));
+        assert_eq!(value("{a: b}"), Ok(json!({ "a": "b" })));
+        assert_eq!(of(json!({ "V": "2" }), "${V}: x"), Ok(json!("2: x")));
+        assert_eq!(of(json!({ "V": "2" }), "$$V $${V}"), Ok(json!("$V ${V}")));
+        for (text, error) in [
+            ("${V", "missing closing brace"),
+            ("${a.b}", "missing closing brace"),
+            ("${V-x}", "missing closing brace"),
+            ("${}", "unable to parse variable name"),
+        ] {
+            assert_eq!(of(json!({ "V": "2" }), text), Err(error.to_owned()), "{text}");
+        }
+        for breaking in ["a: b", "*", "[", "- a"] {
+            let error = value(breaking).unwrap_err();
+            assert!(error.starts_with("the values break its YAML: "), "{breaking}: {error}");
+        }
+        assert_eq!(value(".inf").unwrap_err(), "JSON has no .inf in its place");
+        assert_eq!(of(json!({ "a-b": "" }), "x"), Err("\"a-b\" is no name of a variable".to_owned()));
+        // Without any value nothing is done.
+        assert_eq!(of(json!({}), "$${V} ${V"), Ok(json!("$${V} ${V")));
+    }
+
+    #[test]
+    fn what_depends_on_the_cluster_stays() {
+        let post_build =
+            json!({ "substitute": { "V": "a" }, "substituteFrom": [{ "kind": "Secret", "name": "s" }] });
+        let object = json!({ "kind": "A", "data": { "a": "${V}-${W}-${W:-x}-${#W}", "b": "${V:-${W}}", "c": "${W:-${V}}" } });
+        let filled = substituted(&post_build, &object).unwrap().unwrap();
+        assert_eq!(filled["data"], json!({ "a": "a-${W}-${W:-x}-${#W}", "b": "a", "c": "${W:-${V}}" }));
+        // Whatever the values are, that fails.
+        assert!(substituted(&post_build, &json!({ "data": "${W" })).is_err());
+        let quoted =
+            json!({ "substitute": { "V": "'" }, "substituteFrom": [{ "kind": "Secret", "name": "s" }] });
+        assert_eq!(substituted(&quoted, &json!({ "a": "${V}${W}" })), Ok(None));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod block;
 mod edit;
+mod emit;
 mod lines;
 mod node;
 mod quote;
@@ -16,10 +17,13 @@ mod scalar;
 mod split;
 
 pub use edit::{EditError, Editor, Key};
+pub use emit::emit;
+pub(crate) use emit::{Shape, Style, is_escaped, style};
 pub(crate) use lines::{line_break_near, line_end, line_start};
 pub use node::{Document, DuplicateKey, Node, NodeKind, ScalarStyle};
 pub use quote::{double_quote, flow_text, quote};
 pub use read::{ReadError, read_documents};
 pub use resolve::Schema;
+pub(crate) use resolve::{is_infinite, plain_value};
 pub use scalar::ScalarText;
 pub use split::cut_documents;

@@ -243,6 +243,14 @@ impl Node {
         }
     }
 
+    /// Returns the text of a scalar without quotes and tag.
+    pub(crate) fn as_plain(&self) -> Option<&str> {
+        match &self.kind {
+            NodeKind::Scalar { value, style: ScalarStyle::Plain } if self.tag().is_none() => Some(value),
+            _ => None,
+        }
+    }
+
     /// Tells whether the node or anything written in it has a tag.
     pub(crate) fn has_tag(&self) -> bool {
         self.tag().is_some() || self.parts().any(Node::has_tag)

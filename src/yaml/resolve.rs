@@ -37,6 +37,45 @@ pub(crate) fn plain_value(text: &str, schema: Schema) -> Value {
     number(text).map_or_else(|| Value::String(text.to_owned()), Value::Number)
 }
 
+/// Tells whether go-yaml v2 writes a text without quotes as far as its meaning goes: it is no other value (`encode.go`,
+/// `stringv`). Days are told generously.
+pub(crate) fn is_text(text: &str) -> bool {
+    !is_infinite(text)
+        && !is_sixty(text)
+        && !is_date(text)
+        && matches!(plain_value(text, Schema::Kustomization), Value::String(_))
+}
+
+/// Tells whether a text without quotes is a number that JSON does not have.
+pub(crate) fn is_infinite(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN")
+}
+
+/// Tells whether a text is a number to the base of 60 (`encode.go`, `base60float`).
+fn is_sixty(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let Some((first, rest)) = unsigned.split_once(':') else { return false };
+    let (rest, fraction) = rest.split_once('.').unwrap_or((rest, ""));
+    let is_digits = |text: &str| text.chars().all(|c| c.is_ascii_digit() || c == '_');
+    let is_part = |part: &str| part.len() < 3 && part.parse::<u8>().is_ok_and(|part| part < 60);
+    first.starts_with(|c: char| c.is_ascii_digit())
+        && is_digits(first)
+        && is_digits(fraction)
+        && rest.split(':').all(is_part)
+}
+
+/// Tells whether a text may be a day, or a time of one.
+fn is_date(text: &str) -> bool {
+    let (day, time) = text.split_once(['T', 't', ' ']).map_or((text, None), |(day, time)| (day, Some(time)));
+    let mut parts = day.split('-').skip(1).map(|part| part.parse::<u8>().ok().filter(|_| part.len() < 3));
+    let is_day = is_timestamp(day)
+        && matches!(parts.next(), Some(Some(1..=12)))
+        && matches!(parts.next(), Some(Some(1..=31)))
+        && parts.next().is_none();
+    is_day && time.is_none_or(|time| time.starts_with(|c: char| c.is_ascii_digit()))
+}
+
 /// Reads the number that Go's YAML readers see in a plain scalar.
 fn number(text: &str) -> Option<Number> {
     match text.as_bytes().first()? {

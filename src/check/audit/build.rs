@@ -90,7 +90,10 @@ fn roots<'s>(
 
 /// Says that a folder does not build for a Flux Kustomization.
 fn does_not_build(folder: &RepoPath, name: &str, reason: &str, place: Place) -> Diagnostic {
-    let run = || format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`");
+    let run = || match reason.starts_with("`postBuild`") {
+        true => "mend the variable, or give it another value".to_owned(),
+        false => format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`"),
+    };
     DOES_NOT_BUILD
         .finding(format!("{folder} does not build, and {name} applies nothing new from it: {reason}"))
         .at(place)

@@ -1,7 +1,7 @@
 //! One entry point's step of a split.
 
 use crate::delivery::EntryPoint;
-use crate::delivery::{Effect, Input, Partial, TypedError, shared, told_apart};
+use crate::delivery::{Effect, GIVES, Input, Partial, TypedError, shared, told_apart};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::plan::edit::Builder;
 use crate::plan::edit::prepare::prepare;
@@ -190,16 +190,21 @@ fn unbuildable(input: &Input<'_>, entry: &EntryPoint) -> Option<(String, String)
     })
 }
 
-/// Says of an entry point that the variables of a Flux Kustomization give two of its objects one name, so that Flux refuses
-/// the build.
+/// Says of an entry point that the variables of a Flux Kustomization give two of its objects one name, or can't be filled in,
+/// so that Flux refuses the build.
 fn one_name(input: &Input<'_>, entry: &EntryPoint) -> Option<Problem> {
     input.model.flux_of(entry).filter(|one| puts_in(&one.post_build)).find_map(|one| {
         let request = Request::flux(entry.path.clone(), &one.effective["spec"]);
         let objects = input.renderer.render(input.snapshot, &[request]).pop()?.ok()?;
         let error = told_apart(&one.post_build, objects).err()?;
+        let remedy = if error.message.starts_with(GIVES) {
+            "give one of the two another name, or another value to its variable"
+        } else {
+            "mend the variable, or give it another value"
+        };
         Some(Problem::new(
             format!("Flux Kustomization {} can't build it: {}", one.name, error.message),
-            "give one of the two another name, or another value to its variable",
+            remedy,
         ))
     })
 }

@@ -1,0 +1,10 @@
+module envsubst-oracle
+
+go 1.26.0
+
+require (
+	github.com/fluxcd/pkg/envsubst v1.7.1
+	sigs.k8s.io/yaml v1.6.0
+)
+
+require go.yaml.in/yaml/v2 v2.4.2 // indirect

@@ -1,0 +1,399 @@
+//! `postBuild` against fluxcd/pkg/envsubst and Go's YAML, which fill it in for kustomize-controller.
+//!
+//! Builds `tests/envsubst-oracle` from the Go module proxy; says so and passes where Go is not at hand. What the controller does
+//! around them is `varSubstitution` of fluxcd/pkg/kustomize. `GITOPS_WINDOWS_TEST_THOROUGH` tries ten times as many texts.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test's helpers may fail loudly and speak")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use gitops_windows::repo::envsubst::{Variable, fill};
+use gitops_windows::repo::post_build::substituted;
+use gitops_windows::yaml::emit;
+use serde_json::{Value, json};
+use support::thorough::is_thorough;
+
+/// Builds the oracle once; `None` without Go.
+fn oracle() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let build = || {
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("envsubst-oracle");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/envsubst-oracle");
+        let mut go = Command::new("go");
+        match go.args(["build", "-o"]).arg(&program).arg(".").current_dir(source).status() {
+            Ok(status) if status.success() => Some(program),
+            other => {
+                eprintln!("skipped: Go could not build tests/envsubst-oracle ({other:?})");
+                None
+            }
+        }
+    };
+    BUILT.get_or_init(build).as_deref()
+}
+
+/// Asks Go.
+fn ask(program: &Path, questions: &[Value]) -> Vec<Value> {
+    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let lines: String = questions.iter().map(|question| format!("{question}\n")).collect();
+    let writer = std::thread::spawn(move || stdin.write_all(lines.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
+    let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let answers: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+    assert_eq!(answers.len(), questions.len());
+    answers
+}
+
+/// Texts made by chance.
+struct Chance(u64);
+
+impl Chance {
+    fn new() -> Chance {
+        Chance(0x676f_6c64)
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        // xorshift64*
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        usize::try_from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33).unwrap() % count
+    }
+
+    fn one<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
+    /// Pieces of expressions, in any order.
+    fn pieces(&mut self) -> String {
+        let count = 1 + self.below(9);
+        (0..count).map(|_| self.one(PIECES)).collect()
+    }
+
+    /// An expression that is mostly well formed.
+    fn expression(&mut self, depth: usize) -> String {
+        let name = self.one(&["A", "B", "N", "EMPTY", "NONE", "PATH"]);
+        let argument = |this: &mut Chance| match this.below(4) {
+            0 if depth > 0 => this.expression(depth - 1),
+            1 => this.one(&["*", "a*", "?", "[a-z]", "[^a]*", "\\*", "*/", "\\/", "$$", ""]).to_owned(),
+            _ => this.one(&["x", "a", "-", "y z", "1", "true", ": ", "b/c", "#", "'", "\""]).to_owned(),
+        };
+        match self.below(9) {
+            0 | 1 => format!("${{{name}}}"),
+            2 => {
+                let sign = self.one(&[":-", ":=", "=", ":+", ":?", "-", "?", "+"]);
+                format!("${{{name}{sign}{}{}}}", argument(self), argument(self))
+            }
+            3 => format!("${{{name}{}}}", self.one(&["^", "^^", ",", ",,", "^,", "^^^"])),
+            4 => format!("${{#{name}}}"),
+            5 => format!("${{{name}{}{}}}", self.one(&["#", "##", "%", "%%"]), argument(self)),
+            6 => {
+                let sign = self.one(&["/", "//", "/#", "/%"]);
+                format!("${{{name}{sign}{}/{}}}", argument(self), argument(self))
+            }
+            7 => format!("${{{name}:{}}}", self.one(&["0", "1", "-1", "-9", "99", "x"])),
+            _ => {
+                let (from, length) = (
+                    self.one(&["0", "1", "2", "-2", "9"]),
+                    self.one(&["0", "1", "2", "-1", "-9", "99", "y", ""]),
+                );
+                format!("${{{name}:{from}:{length}}}")
+            }
+        }
+    }
+
+    /// A text as manifests have it.
+    fn text(&mut self) -> String {
+        let count = 1 + self.below(3);
+        let mut text = String::new();
+        for _ in 0..count {
+            text += &match self.below(5) {
+                0 => self.one(WORDS).to_owned(),
+                1 => self.one(&["\n", "\n\n", "\n  ", "\t", " ", "'", "\"", "\\", "Ä", "😀"]).to_owned(),
+                2 => self.one(PIECES).to_owned(),
+                _ => self.expression(1),
+            };
+        }
+        text
+    }
+
+    fn object(&mut self) -> Value {
+        let text = |this: &mut Chance| match this.below(3) {
+            0 => this.text(),
+            1 => this.one(WORDS).to_owned(),
+            _ => this.expression(1),
+        };
+        let long = format!("{}${{A}}", "k".repeat(self.below(140)));
+        let key =
+            self.one(&["k", "k2", "k10", "${A}", "a.b/c", "y", "01", "${NONE:-x}", long.as_str()]).to_owned();
+        let items: Vec<Value> = (0..self.below(3)).map(|_| json!(text(self))).collect();
+        json!({
+            "apiVersion": "v1",
+            "kind": self.one(&["ConfigMap", "${KIND:-Secret}"]),
+            "metadata": { "name": text(self), "labels": {} },
+            "data": { key: text(self), "l": text(self) },
+            "spec": { "n": 3, "is": true, "none": null, "list": items, "deep": [[text(self)], [{ "a": [], "b": text(self) }]] },
+        })
+    }
+}
+
+const PIECES: &[&str] = &[
+    "$", "$$", "${", "}", "{", "A", "${A}", "$A", "$(A)", "$${A}", "$$${A}", "B", ":", "::", ":-", ":=", "=",
+    "-", "#", "##", "%", "/", "//", "^", ",", "\\", "\\\\", "\\/", "x", " ", "0", "1", "é", "?", "+", "é}",
+    "${B:-", "${#", "a}", "\u{85}",
+];
+
+const WORDS: &[&str] = &[
+    "plain",
+    "a b",
+    "1",
+    "true",
+    "null",
+    "~",
+    "",
+    "2024-01-01",
+    "12:30:45",
+    "- a",
+    "a: b",
+    "# c",
+    "a #b",
+    "*",
+    "a&b",
+    "a!t",
+    "|",
+    "%",
+    "@a",
+    "`",
+    "[a]",
+    "{a: b}",
+    "{}",
+    "a,b",
+    "yes",
+    ".inf",
+    "<<",
+    "...",
+    "---",
+    "-",
+    "?",
+    ":a",
+    "a:",
+    "'a'",
+    "\"a\"",
+    "$A",
+    "a\n",
+    "a\nb",
+    " a",
+    "a ",
+    "\na",
+    "a \nb",
+    "a\n\n",
+    "\ta",
+    "# a\nb: c\n",
+    "1e3",
+];
+
+fn vars() -> BTreeMap<&'static str, &'static str> {
+    BTreeMap::from([
+        ("A", "a-b.a/Äa"),
+        ("B", "banana"),
+        ("N", "12"),
+        ("EMPTY", ""),
+        ("PATH", "/usr/local/bin"),
+    ])
+}
+
+fn many(count: usize) -> usize {
+    if is_thorough() { 10 * count } else { count }
+}
+
+#[test]
+fn texts_come_to_what_envsubst_makes_of_them() {
+    let Some(program) = oracle() else { return };
+    let mut chance = Chance::new();
+    let mut texts: Vec<String> = TABLE.iter().map(|text| (*text).to_owned()).collect();
+    texts.extend((0..many(6_000)).map(|_| chance.pieces()));
+    texts.extend((0..many(6_000)).map(|_| chance.expression(3)));
+    let vars = vars();
+    let questions: Vec<Value> = texts
+        .iter()
+        .enumerate()
+        .map(|(index, text)| json!({ "text": text, "vars": vars, "strict": index % 2 == 1 }))
+        .collect();
+    let (mut different, mut failing) = (Vec::new(), 0);
+    for ((index, text), theirs) in texts.iter().enumerate().zip(ask(program, &questions)) {
+        let lookup = |name: &str| match vars.get(name) {
+            Some(value) => Variable::Value((*value).into()),
+            None if index % 2 == 1 => Variable::Refused,
+            None => Variable::Value("".into()),
+        };
+        let ours = match fill(text, &lookup) {
+            Ok(filled) if filled.is_known => filled.text,
+            Ok(_) => "unknown".to_owned(),
+            Err(failure) => {
+                failing += 1;
+                format!("error: {failure}")
+            }
+        };
+        let is_same = match theirs["error"].as_str() {
+            Some(error) => ours == format!("error: {error}"),
+            // What is no UTF-8 is no YAML.
+            None => theirs["text"] == *ours || theirs["bytes"] == true || ours.contains("within a character"),
+        };
+        if !is_same {
+            different.push(format!("{text:?}\n  ours   {ours:?}\n  theirs {theirs}"));
+        }
+    }
+    eprintln!("{} texts, {failing} of which fail: {} differences", texts.len(), different.len());
+    assert!(failing > 1000 && failing < texts.len() / 2, "{failing}");
+    assert!(different.is_empty(), "{}", different[..different.len().min(20)].join("\n"));
+}
+
+#[test]
+fn objects_come_to_what_the_controller_makes_of_them() {
+    let Some(program) = oracle() else { return };
+    let mut chance = Chance::new();
+    let values = [
+        "x", "2", "true", "a: b", "- a", "{a: b}", "# c", "*", "'", "\"", "", " a", "a\nb", "yes", "&x y",
+        "é", "1e3", ".inf",
+    ];
+    let cases: Vec<(Value, BTreeMap<&str, &str>)> = (0..many(4_000))
+        .map(|_| {
+            let mut vars = vars();
+            // Text by text is the usual way, so that values which break YAML are the rarer ones.
+            vars.insert("A", if chance.below(3) > 0 { "x" } else { chance.one(&values) });
+            vars.insert("B", chance.one(&["web", "3", "a.b"]));
+            vars.extend(["NONE", "KIND", "a"].map(|name| (name, "")));
+            (chance.object(), vars)
+        })
+        // Another break of lines is a space as soon as Go reads the JSON as YAML.
+        .filter(|(object, _)| !object.to_string().contains('\u{85}'))
+        .collect();
+    let flat = |vars: &BTreeMap<&str, &str>| -> BTreeMap<String, String> {
+        vars.iter().map(|(name, value)| ((*name).to_owned(), value.replace('\n', ""))).collect()
+    };
+    let questions: Vec<Value> =
+        cases.iter().map(|(object, vars)| json!({ "object": object, "vars": flat(vars) })).collect();
+    let (mut different, mut failing) = (Vec::new(), 0);
+    for ((object, vars), theirs) in cases.iter().zip(ask(program, &questions)) {
+        let written = emit(object);
+        let is_written = written.as_deref() == theirs["text"].as_str();
+        let ours = substituted(&json!({ "substitute": vars }), object);
+        failing += usize::from(ours.is_err());
+        let is_same = match (&ours, theirs["error"].as_str()) {
+            (Err(_), Some(_)) => true,
+            // A quote that is not closed swallows lines, and Go reads on where none is indented.
+            (Err(failure), None) => failure.to_string().contains("multiline quoted"),
+            (Ok(ours), None) => same(ours.as_ref().unwrap_or(object), &theirs["object"]),
+            _ => false,
+        };
+        if !is_same || !is_written {
+            let written = written.filter(|_| !is_written);
+            different
+                .push(format!("{object}\n  {vars:?}\n  ours   {ours:?}\n  theirs {theirs}\n  {written:?}"));
+        }
+    }
+    eprintln!("{} objects, {failing} of which fail: {} differences", cases.len(), different.len());
+    // The readers of YAML differ in `"\/"`, and in a comment right behind a quote.
+    assert!(different.len() <= cases.len() / 5000, "{}", different[..different.len().min(5)].join("\n"));
+}
+
+/// Compares values; numbers by size, since Go's JSON writes 1.0 as 1.
+fn same(ours: &Value, theirs: &Value) -> bool {
+    match (ours, theirs) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
+        }
+        _ => ours == theirs,
+    }
+}
+
+/// What each function does, and what is none.
+const TABLE: &[&str] = &[
+    "",
+    "plain",
+    "${A}",
+    "${A:-x}",
+    "${NONE:-x}",
+    "${NONE:=x}",
+    "${NONE=x}",
+    "${NONE-x}",
+    "${NONE:?x}",
+    "${NONE:+x}",
+    "${A:+x}",
+    "${A:?}",
+    "${NONE:?}",
+    "${EMPTY:-x}",
+    "${EMPTY=x}",
+    "${A^}",
+    "${A^^}",
+    "${A,}",
+    "${A,,}",
+    "${A#a}",
+    "${A##*a}",
+    "${A%a}",
+    "${A%%a*}",
+    "${A/a/x}",
+    "${A//a/x}",
+    "${A/#a/x}",
+    "${A/%a/x}",
+    "${A/a/}",
+    "${A//a/}",
+    "${A/a}",
+    "${PATH//\\//-}",
+    "${A:0}",
+    "${A:1:2}",
+    "${A:-1}",
+    "${A:1:-1}",
+    "${A:9:-9}",
+    "${A:x}",
+    "${A:1:y}",
+    "${#A}",
+    "${#NONE}",
+    "${#}",
+    "${NONE:-${A}}",
+    "${NONE:-${EMPTY:-${A}}}",
+    "${NONE:-a${A}b${B}c}",
+    "$${A}",
+    "$$A",
+    "$$$",
+    "$$$${A}",
+    "$A",
+    "$",
+    "$(A)",
+    "${A",
+    "${",
+    "${}",
+    "${ A }",
+    "${a.b}",
+    "${A:bad}",
+    "${A:}",
+    "${A::}",
+    "${A:é}",
+    "${A:😀}",
+    "${1}",
+    "${_}",
+    "${A:-a:b}",
+    "${A:-}",
+    "${NONE:-$$}",
+    "${NONE:-$A}",
+    "${A/$$/x}",
+    "${A/\\\\/x}",
+    "{${A}}",
+    "}",
+    "${A}}",
+    "${A#[a}",
+    "${A#[]}",
+    "${A#\\}",
+    "${A#${B}}",
+    "${A/${EMPTY}/x}",
+    "${A//${EMPTY}/x}",
+    "a\u{0}b${A}",
+];
