@@ -6,6 +6,9 @@ use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
 use crate::plan::{EntryOutcome, MOST_ALIKE, Problem};
 
+/// A file, and where something of it begins.
+type Position<'p> = (&'p RepoPath, Option<usize>);
+
 /// Says of each entry point why it is left as it is; of several with the same problem once, unless all are wanted.
 pub fn told(
     entries: &[&EntryOutcome],
@@ -13,7 +16,7 @@ pub fn told(
     make: impl Fn(String) -> Diagnostic,
 ) -> Vec<Diagnostic> {
     let mut groups: Vec<Vec<(&EntryOutcome, &Problem)>> = Vec::new();
-    let mut known: BTreeMap<(&str, String, Option<(&RepoPath, Option<usize>)>), usize> = BTreeMap::new();
+    let mut known: BTreeMap<(&str, String, Option<Position<'_>>), usize> = BTreeMap::new();
     for entry in entries {
         let Some(problem) = &entry.problem else { continue };
         let place = problem.place.as_deref();

@@ -19,10 +19,7 @@ const FILE: &str = "accumulation err='";
 /// (`kustomize/api/kv/kv.go`, `loader.Load`). With each goes what is said in place of them.
 const VALUES: [(&str, &str); 2] = [
     ("loading KV pairs: literal sources [", "one of `literals` is no `key=value`"),
-    (
-        "loading KV pairs: env source files: [",
-        "a file under `envs` can't be read, or has a line that is no `key=value`",
-    ),
+    ("loading KV pairs: env source files: [", "an `envs` file is missing, or a line is no `key=value`"),
 ];
 
 /// Gives the innermost error of a report, with the folder where it arose, and without the values of a generator.
@@ -124,7 +121,7 @@ mod tests {
         );
         assert_eq!(
             cause(&report("env source files: [a.env]: \"hunter2 \" is not a valid key name: no")),
-            "in x/a: a file under `envs` can't be read, or has a line that is no `key=value`"
+            "in x/a: an `envs` file is missing, or a line is no `key=value`"
         );
     }
 

@@ -150,7 +150,7 @@ impl Function<'_> {
             Variable::Value(value) => value,
         };
         // A default that is not wanted may be anything.
-        if !is_known && !(self.operator.is_default() && !value.is_empty()) {
+        if !is_known && (value.is_empty() || !self.operator.is_default()) {
             return Ok(None);
         }
         Ok(self.operator.apply(value.as_bytes(), &arguments))
