@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::repo::manifest::ObjectId;
 use crate::repo::secret::{
-    COPY, NESTED, OPEN, holds_values, is_cipher, is_encrypted, is_of_secret, is_value, nests_secret,
+    COPY, NESTED, OPEN, changes_values, holds_values, is_cipher, is_encrypted, is_of_secret, is_value,
+    nests_secret,
 };
 
 /// The fields by which items of lists are told apart, the first that tells all of them (Kubernetes API, `patchMergeKey`).
@@ -104,8 +105,9 @@ fn below(path: &str, name: &str) -> String {
 
 /// Replaces what nobody but the cluster may see: values of Secrets, and all that SOPS keeps.
 ///
-/// A value becomes `*** (before)` or `*** (after)`; that a key is there is told.
-pub fn masked(object: &Value, fields: Vec<Field>) -> Vec<Field> {
+/// A value becomes `*** (before)` or `*** (after)`; that a key is there is told. Where an object holds a Secret, or a patch of
+/// one, before or after, no value of either is told.
+pub fn masked(before: &Value, object: &Value, fields: Vec<Field>) -> Vec<Field> {
     if is_encrypted(object) {
         let stars = |word| Some(Value::from(format!("*** ({word})")));
         return vec![Field {
@@ -115,15 +117,19 @@ pub fn masked(object: &Value, fields: Vec<Field>) -> Vec<Field> {
         }];
     }
     let id = ObjectId::of(object);
-    let nests = nests_secret(object);
+    let nests = nests_secret(before) || nests_secret(object);
     fields
         .into_iter()
         .map(|field| {
+            let of_secret = |value: &Value| value.as_str().is_none_or(changes_values);
+            let is_patch = || [&field.before, &field.after].into_iter().flatten().any(of_secret);
             let is_hidden = is_value(&id, &field.path)
-                || field
-                    .path
-                    .split(['.', '['])
-                    .any(|name| name == "stringData" || nests && NESTED.contains(&name));
+                || field.path.split(['.', '[']).any(|name| match name {
+                    "stringData" => true,
+                    "data" => nests,
+                    "patch" => nests && is_patch(),
+                    _ => false,
+                });
             let mask = |value: Option<Value>, word| value.map(|value| hidden(value, is_hidden, word));
             Field { before: mask(field.before, "before"), after: mask(field.after, "after"), ..field }
         })
@@ -221,11 +227,20 @@ mod tests {
         let patch = |value: &str| json!({ "patch": format!("kind: Secret\nstringData: {{ a: {value} }}\n") });
         let target = |value: &str| json!({ "patch": format!("- {{ op: add, path: /data/a, value: {value} }}"), "target": { "kind": "Secret" } });
         let whole = |value: &str| json!({ "kind": "Secret", "data": { "a": value } });
-        for of in [&patch as &dyn Fn(&str) -> Value, &target, &whole] {
+        let named = |value: &str| json!({ "patch": format!("- op: add\n  path: /stringData/a\n  value: {value}\n"), "target": { "name": "a" } });
+        // One of the two no longer says that it is of a Secret.
+        let changing = |value: &str| {
+            let kind = if value == "bmV3" { "ConfigMap" } else { "Secret|ConfigMap" };
+            json!({ "patch": format!("- {{ op: add, path: /data/a, value: {value} }}"), "target": { "kind": kind } })
+        };
+        let old = |value: &str| json!({ "spec": { "patches": [changing(value)] } });
+        let text = format!("{:?}", masked(&old("b2xk"), &old("bmV3"), fields(&old("b2xk"), &old("bmV3"))));
+        assert!(!text.contains("b2xk") && !text.contains("bmV3"), "{text}");
+        for of in [&patch as &dyn Fn(&str) -> Value, &target, &whole, &named] {
             let object = |value: &str| json!({ "kind": "Kustomization", "spec": { "patches": [of(value)] } });
             let [none, old, new] = [json!({}), object("b2xk"), object("bmV3")];
             for (old, new) in [(&none, &new), (&old, &new), (&old, &none)] {
-                let text = format!("{:?}{}", masked(new, fields(old, new)), shown(new, "after"));
+                let text = format!("{:?}{}", masked(old, new, fields(old, new)), shown(new, "after"));
                 assert!(!text.contains("b2xk") && !text.contains("bmV3"), "{text}");
             }
         }
@@ -238,7 +253,7 @@ mod tests {
                 "stringData": { "deep": [value] } })
         };
         let (old, new) = (secret("b2xk"), secret("bmV3"));
-        let found = masked(&new, fields(&old, &new));
+        let found = masked(&old, &new, fields(&old, &new));
         let text = format!("{found:?}{}", shown(&new, "after"));
         assert!(!text.contains("b2xk") && !text.contains("bmV3"), "{text}");
         assert!(text.contains("*** (before)") && text.contains("*** (after)"), "{text}");
@@ -249,17 +264,21 @@ mod tests {
             secret
         };
         for (old, new) in [(secret("b2xk"), applied("bmV3")), (applied("b2xk"), applied("bmV3"))] {
-            let text = format!("{:?}{}", masked(&new, fields(&old, &new)), shown(&new, "after"));
+            let text = format!("{:?}{}", masked(&old, &new, fields(&old, &new)), shown(&new, "after"));
             assert!(!text.contains("b2xk") && !text.contains("bmV3"), "{text}");
             assert!(text.contains("\"immutable\":true"), "{text}");
         }
         let misspelt = json!({ "apiVersion": "v1", "kind": "Secret", "metadata": { "name": "s" }, "Data": { "k": "bmV3" } });
-        let text =
-            format!("{:?}{}", masked(&misspelt, fields(&json!({}), &misspelt)), shown(&misspelt, "after"));
+        let text = format!(
+            "{:?}{}",
+            masked(&json!({}), &misspelt, fields(&json!({}), &misspelt)),
+            shown(&misspelt, "after")
+        );
         assert!(!text.contains("bmV3"), "{text}");
         let sops =
             json!({ "kind": "ConfigMap", "data": { "k": "ENC[AES256_GCM,data:x]" }, "sops": { "mac": "m" } });
-        let text = format!("{:?}{}", masked(&sops, fields(&json!({}), &sops)), shown(&sops, "after"));
+        let text =
+            format!("{:?}{}", masked(&json!({}), &sops, fields(&json!({}), &sops)), shown(&sops, "after"));
         assert!(!text.contains("AES256") && !text.contains("mac"), "{text}");
     }
 }

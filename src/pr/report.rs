@@ -225,7 +225,7 @@ fn line(
     };
     let tree = if is_older { &clock.before } else { &clock.after };
     let differing = match (&change.before, &change.after) {
-        (Some((_, old)), Some((_, new))) => masked(&new.value, fields(&old.value, &new.value)),
+        (Some((_, old)), Some((_, new))) => masked(&old.value, &new.value, fields(&old.value, &new.value)),
         _ => Vec::new(),
     };
     let sides = [&change.before, &change.after];

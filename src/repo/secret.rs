@@ -40,12 +40,20 @@ pub fn holds_values(text: &str) -> bool {
     KIND.is_match(text) && DATA.is_match(text)
 }
 
-/// Returns whether a value is a Secret with values, or a patch of some that names the kind in its `target`
-/// (kustomize, `types.Patch`): both stand in fields of other objects too.
+/// Returns whether a value is a Secret with values, or a patch that may be of one by its `target`: both stand in fields of
+/// other objects too. The kind of a target is a pattern, and one without may be of any (kustomize, `types.Selector`).
 pub fn is_of_secret(value: &Value) -> bool {
     let has = |name: &str| !value[name].is_null();
+    let is_kind =
+        |kind: &str| Regex::new(&format!("^(?:{kind})$")).map_or(true, |kind| kind.is_match("Secret"));
+    let may_be = |target: &Value| target.is_object() && target["kind"].as_str().is_none_or(is_kind);
     value["kind"] == "Secret" && (has("data") || has("stringData"))
-        || value["target"]["kind"] == "Secret" && has("patch")
+        || may_be(&value["target"]) && value["patch"].as_str().is_none_or(changes_values) && has("patch")
+}
+
+/// Returns whether the text of a patch changes what would be values of a Secret.
+pub fn changes_values(patch: &str) -> bool {
+    DATA.is_match(patch)
 }
 
 /// Returns whether a value, or one in it, is of a Secret.
@@ -64,8 +72,9 @@ pub const NESTED: [&str; 3] = ["data", "stringData", "patch"];
 /// The kind, as YAML or JSON has it.
 static KIND: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\bkind["']?\s*:\s*["']?Secret\b"#));
 
-/// A key under which a Secret has values.
-static DATA: LazyLock<Regex> = LazyLock::new(|| pattern(r#"(^|[\s{,"'])(data|stringData)["']?\s*:"#));
+/// A key under which a Secret has values, or the way to it in a JSON patch.
+static DATA: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r#"(^|[\s{,"'])(data|stringData)["']?\s*:|/(data|stringData)\b"#));
 
 fn pattern(text: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "each is a constant, which a test compiles")]
@@ -95,9 +104,14 @@ mod tests {
         ] {
             assert!(!holds_values(text), "{text}");
         }
-        let patch =
-            json!({ "spec": { "patches": [{ "patch": "- op: add", "target": { "kind": "Secret" } }] } });
-        assert!(nests_secret(&patch));
+        let patch = |text: &str, target: &Value| json!({ "patches": [{ "patch": text, "target": target }] });
+        let add = "- { op: add, path: /stringData/a, value: b }";
+        for kind in [json!("Secret"), json!("Sec.*|ConfigMap"), Value::Null, json!("(")] {
+            let target = json!({ "kind": kind, "name": "a" });
+            assert!(nests_secret(&patch(add, &target)) && nests_secret(&patch("- path: /data", &target)));
+        }
+        assert!(!nests_secret(&patch(add, &json!({ "kind": "ConfigMap" }))));
+        assert!(!nests_secret(&patch("- path: /metadata/labels/a", &json!({ "name": "a" }))));
         assert!(!nests_secret(&json!({ "valuesFrom": [{ "kind": "Secret", "name": "a" }] })));
     }
 
