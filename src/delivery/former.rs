@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::delivery::about::owned;
 use crate::delivery::clusters::Bringer;
-use crate::delivery::inventory::{is_kept, prunes, stays_without};
+use crate::delivery::inventory::{prunes, stays_without};
+use crate::delivery::metadata::{is_kept, is_only_created, is_passed_over};
 use crate::delivery::source::SourceId;
 use crate::delivery::variables::Kept;
 use crate::delivery::view::Built;
@@ -34,6 +35,22 @@ pub(super) struct Left {
     pub others: Vec<Built>,
     /// The objects with values of variables.
     pub values: BTreeMap<ObjectId, Kept>,
+}
+
+impl Left {
+    /// Replaces what a later build brings by what it brought before, where its own settings keep Flux from changing that.
+    pub fn keep_passed_over(&self, objects: &mut [Built]) {
+        for one in objects.iter_mut().filter(|one| is_passed_over(&one.value) || is_only_created(&one.value))
+        {
+            let id = ObjectId::of(&one.value);
+            let mut others = self.others.iter();
+            let had =
+                self.kustomizations.get(&id).or_else(|| others.find(|had| ObjectId::of(&had.value) == id));
+            if let Some(had) = had {
+                one.clone_from(had);
+            }
+        }
+    }
 }
 
 /// The root of a cluster of which Git says what applies it.

@@ -87,3 +87,25 @@ fn a_root_deletes_itself_with_what_it_applied_or_without() {
         assert!(!model.delivered.deletes_itself(&RepoPath::parse("clusters/prod").unwrap()), "{more}");
     }
 }
+
+#[test]
+fn what_its_own_settings_keep_from_being_applied_stays_as_it_was() {
+    let root = root("");
+    for (setting, path) in
+        [("ssa: IfNotPresent", "apps"), ("reconcile: disabled", "apps"), ("ssa: Merge", "other")]
+    {
+        let annotations = format!("annotations: {{ kustomize.toolkit.fluxcd.io/{setting} }}, namespace");
+        let apps = flux("apps", "./apps", "").replacen("namespace", &annotations, 1);
+        let other = apps.replace("./apps", "./other");
+        let files = |apps| {
+            [
+                ("apps/s.yaml", SERVICE),
+                ("other/s.yaml", SERVICE),
+                (ROOT, root.as_str()),
+                ("clusters/prod/apps.yaml", apps),
+            ]
+        };
+        let told = believed_with(&known(&files(&apps)), &files(&other));
+        assert!(told.contains(&format!("flux-system/apps {path} by")), "{setting}: {told}");
+    }
+}

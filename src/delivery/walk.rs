@@ -248,6 +248,13 @@ impl<'r, 'a> Walk<'r, 'a> {
             self.cluster.jitters.take_in(&one.value);
             self.cluster.default_account = default_of(&one.value).or(self.cluster.default_account.take());
         }
+        for (step, (objects, _)) in steps.iter().zip(&mut answers) {
+            let by = step.by.map(|by| &self.cluster.kustomizations[by]);
+            let root = &self.cluster.roots[step.root].folder;
+            if let Some(had) = by.and_then(|by| self.reader.former.applied_by(root, by)) {
+                had.keep_passed_over(objects);
+            }
+        }
         let left: Vec<Option<Left>> = steps.iter().map(|step| self.left_of(step).cloned()).collect();
         for ((objects, _), left) in answers.iter_mut().zip(&left) {
             if let Some(left) = left {
