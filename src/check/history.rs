@@ -8,6 +8,7 @@ mod mixture;
 mod moved;
 mod rooted;
 mod step;
+mod unfetched;
 mod unsourced;
 mod variable;
 
@@ -72,6 +73,7 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
             deliveries,
         };
         findings.extend(change.at_source());
+        findings.extend(change.unfetched());
         let mut own = change.moved();
         own.extend(change.unsourced());
         own.extend(change.deleted(&deletions));

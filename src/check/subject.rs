@@ -1,5 +1,6 @@
 //! What the audits look at: the repository as each cluster applies it.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use crate::delivery::Model;
@@ -36,6 +37,8 @@ pub struct Subject<'a> {
     pub renderer: &'a dyn Renderer,
     /// The files, parsed when they are asked for.
     pub sources: Sources<'a>,
+    /// Whether a ResourceSet may make sources of any name, once somebody has asked.
+    pub(super) makes_repositories: OnceCell<bool>,
 }
 
 impl<'a> Subject<'a> {
@@ -78,6 +81,7 @@ impl<'a> Subject<'a> {
             unclear,
             renderer,
             sources,
+            makes_repositories: OnceCell::new(),
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::delivery::copied::{Copied, Ready};
 use crate::delivery::left_out::{LeftOut, is_by_default, is_never_pushed, is_of_git};
 use crate::delivery::pattern::Pattern;
+use crate::delivery::secure_join::secure_join;
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
 use crate::repo::kustomization::FILE_NAMES;
@@ -53,6 +54,23 @@ impl Artifact {
     pub(super) fn source(&self) -> Artifact {
         let top = self.copied.as_ref().map_or(&self.top, |copied| &copied.source);
         Artifact { top: top.clone(), copied: None, ..self.clone() }
+    }
+
+    /// Returns the first path of `spec.sparseCheckout` that a checkout of some files does not have: the source then fetches
+    /// nothing (source-controller, `validateSparseCheckoutPaths`).
+    ///
+    /// What has a variable or leads over a link counts as there: nobody knows, or it may be.
+    pub fn missing(&self, snapshot: &Snapshot) -> Option<&str> {
+        let sparse: Vec<String> = self.sparse.iter().map(|path| checked_out(path).to_owned()).collect();
+        let is_there = |path: &str| {
+            let Some(path) = secure_join(&RepoPath::top(), path) else { return false };
+            let at = |path: &RepoPath| snapshot.entry(path).filter(|_| is_checked_out(&sparse, path));
+            path.is_top()
+                || at(&path).is_some()
+                || path.ancestors().any(|above| snapshot.entry(&above).is_some_and(is_link))
+                || snapshot.below(&path).any(|(file, _)| is_checked_out(&sparse, file))
+        };
+        self.sparse.iter().map(String::as_str).find(|path| !path.contains("${") && !is_there(path))
     }
 }
 

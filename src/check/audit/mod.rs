@@ -40,6 +40,7 @@ pub(in crate::check) mod variable;
 use std::collections::BTreeSet;
 
 pub(in crate::check) use source::lacks;
+pub(in crate::check) use unfetched::nothing_fetched;
 
 use crate::check::subject::Subject;
 use crate::diagnostic::Diagnostic;

@@ -18,7 +18,7 @@ const NEEDED: [&str; 3] = ["get", "list", "patch"];
 /// Finds permissions beyond suspending and resuming the targets, and targets without permission.
 ///
 /// Patching any Flux Kustomization is as good as being cluster-admin: it can name another path, source
-/// and ServiceAccount. Where the cluster's Git has no binding of the ServiceAccount, nothing is told.
+/// and ServiceAccount. Where the cluster's Git has no binding of the ServiceAccount itself, nothing is said to be missing.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings: Vec<Diagnostic> = Vec::new();
     // What one that does both needs is for its mechanism to say.
@@ -41,9 +41,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let beyond = grants.iter().filter(|grant| !keeps_parameters(subject, job, grant));
         let mut found: Vec<Diagnostic> =
             beyond.filter_map(|grant| broad(subject, job, grant, &wanted)).collect();
-        if !grants.is_empty() {
-            found.extend(missing(subject, job, &grants));
-        }
+        found.extend(missing(subject, job, &grants));
         for finding in found {
             if !findings.iter().any(|other| other.place == finding.place && other.code == finding.code) {
                 findings.push(finding);
@@ -104,7 +102,7 @@ fn of_source(
             .related("the CronJob that uses it", job.place.clone())
             .help(format!("allow get and patch on {plural} with `resourceNames: [{source}]` in {namespace}\nallow create on events"))
     });
-    let first = grants.first().filter(|_| !grants.iter().any(moves));
+    let first = grants.iter().find(|grant| grant.is_own).filter(|_| !grants.iter().any(moves));
     broad.or_else(|| {
         first.map(|grant| {
             MISSING_PERMISSION
@@ -122,6 +120,8 @@ struct Grant<'s> {
     rule: &'s Value,
     /// Where it holds; `None` in all namespaces.
     namespace: Option<&'s str>,
+    /// Whether it is bound to the account itself, and not to a group.
+    is_own: bool,
 }
 
 fn account(job: &GateJob) -> (&str, &str) {
@@ -136,17 +136,34 @@ pub(super) fn bindings<'s>(
 ) -> Vec<&'s Applied> {
     let objects = subject.deliveries_of(cluster).flat_map(|delivery| &delivery.objects);
     let binds = |binding: &&Applied| {
-        let subjects = binding.value()["subjects"].as_array();
-        subjects.into_iter().flatten().any(|subject| {
-            subject["kind"] == "ServiceAccount"
-                && subject["name"] == name
-                && subject["namespace"] == namespace
-        })
+        let mut subjects = subjects_of(binding);
+        subjects.any(|subject| is_account(subject, (namespace, name)) || is_group_of(subject, namespace))
     };
     let is_binding = |applied: &&Applied| {
         applied.id.group == RBAC && matches!(applied.id.kind.as_str(), "RoleBinding" | "ClusterRoleBinding")
     };
     objects.filter(is_binding).filter(binds).collect()
+}
+
+fn subjects_of(binding: &Applied) -> impl Iterator<Item = &Value> {
+    binding.value()["subjects"].as_array().into_iter().flatten()
+}
+
+/// Tells whether a subject of a binding is a ServiceAccount, be it as the user that it is (Kubernetes, "Using RBAC
+/// Authorization", "Referring to subjects").
+fn is_account(subject: &Value, (namespace, name): (&str, &str)) -> bool {
+    match subject["kind"].as_str() {
+        Some("ServiceAccount") => subject["name"] == name && subject["namespace"] == namespace,
+        Some("User") => subject["name"] == format!("system:serviceaccount:{namespace}:{name}").as_str(),
+        _ => false,
+    }
+}
+
+/// Tells whether a subject of a binding is a group that has each ServiceAccount of a namespace (as [`is_account`]).
+fn is_group_of(subject: &Value, namespace: &str) -> bool {
+    let name = subject["name"].as_str().filter(|_| subject["kind"] == "Group").unwrap_or_default();
+    let of_namespace = name.strip_prefix("system:serviceaccounts:");
+    of_namespace == Some(namespace) || matches!(name, "system:serviceaccounts" | "system:authenticated")
 }
 
 fn grants<'s>(subject: &'s Subject<'_>, job: &GateJob) -> Vec<Grant<'s>> {
@@ -165,7 +182,8 @@ fn grants<'s>(subject: &'s Subject<'_>, job: &GateJob) -> Vec<Grant<'s>> {
         let namespace = (!of_cluster).then_some(binding.id.namespace.as_str());
         if let Some(role) = role {
             let rules = role.value()["rules"].as_array().into_iter().flatten();
-            grants.extend(rules.map(|rule| Grant { role, rule, namespace }));
+            let is_own = subjects_of(binding).any(|one| is_account(one, account(job)));
+            grants.extend(rules.map(|rule| Grant { role, rule, namespace, is_own }));
         }
     }
     grants
@@ -271,10 +289,10 @@ fn missing(subject: &Subject<'_>, job: &GateJob, grants: &[Grant<'_>]) -> Option
             && (names.is_empty() || names.contains(name))
             && grant.namespace.is_none_or(|own| own == namespace)
     };
+    let role = grants.iter().find(|grant| grant.is_own)?.role;
     let (namespace, name) = job.targets.iter().find(|(namespace, name)| {
         name != "*" && !grants.iter().any(|grant| allows(&grant, namespace, name))
     })?;
-    let role = grants.first()?.role;
     Some(
         MISSING_PERMISSION
             .finding(format!(

@@ -46,9 +46,12 @@ pub(in crate::check) fn lacks(
         return None;
     }
     // It makes sources of names that nobody knows.
-    let applied = subject.deliveries.iter().flat_map(|delivery| &delivery.objects);
-    let mut sets = applied.filter(|applied| applied.id.kind == "ResourceSet");
-    (!sets.any(|set| super::dependency::may_make(set.value(), "Repository"))).then_some(id)
+    let may_be_made = || {
+        let applied = subject.deliveries.iter().flat_map(|delivery| &delivery.objects);
+        let mut sets = applied.filter(|applied| applied.id.kind == "ResourceSet");
+        sets.any(|set| super::dependency::may_make(set.value(), "Repository"))
+    };
+    (!subject.makes_repositories.get_or_init(may_be_made)).then_some(id)
 }
 
 fn missing(subject: &Subject<'_>, cluster: &Cluster, flux: &FluxKustomization) -> Option<Diagnostic> {

@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::check::audit::named;
 use crate::check::code::NOT_FETCHED;
 use crate::check::subject::Subject;
-use crate::delivery::{Effect, Input, Lacking, LeftOut};
+use crate::delivery::{Effect, Input, Lacking, LeftOut, SourceId};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::repo::flux::{SOURCES, is_yaml};
 use crate::repo::manifest::{ObjectId, kept_manifests};
-use crate::repo::{Entry, FluxKustomization};
+use crate::repo::{Entry, FluxKustomization, Snapshot};
 
 /// What is lacking, one of the Flux Kustomizations that lack it, the side that is to be handed over where only that lacks it,
 /// and the clusters of all.
@@ -33,7 +33,8 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
             clusters.insert(&delivery.cluster.name);
         }
     }
-    found.into_values().map(|one| told(subject, &one)).collect()
+    let lacking = found.into_values().map(|one| told(subject, &one));
+    lacking.chain(without_path(subject)).collect()
 }
 
 /// Finds what the sides of an entry point lack that its Flux Kustomization is to hand over, each with the side.
@@ -93,26 +94,74 @@ fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> 
         }
         LeftOut::Source { line, .. } => {
             let id = subject.model.fetched_source(flux);
-            let is_it = |value: &Value| {
-                let own = ObjectId::of(value);
-                let has_line =
-                    || value["spec"]["ignore"].as_str().is_some_and(|text| text.contains(line.as_str()));
-                own.group == SOURCES && (&own.kind, &own.name) == (&id.kind, &id.name) && has_line()
-            };
-            // Its build may be the one that fails.
-            let place = |(path, entry): (&RepoPath, &Entry)| {
-                let Entry::File(file) = entry else { return None };
-                let all = Some(file)
-                    .filter(|file| is_yaml(path) && file.mentions(SOURCES))
-                    .and_then(kept_manifests);
-                let found = all?.iter().find(|one| is_it(&one.value))?;
-                let node = found.root.get("spec")?.get("ignore")?;
-                Some(Place::span(path.clone(), file.shared_text()?, node.span.clone()))
-            };
-            subject.snapshot.entries().find_map(place).unwrap_or_else(whole)
+            let has_line =
+                |spec: &Value| spec["ignore"].as_str().is_some_and(|text| text.contains(line.as_str()));
+            in_source(subject.snapshot, &id, "ignore", has_line).unwrap_or_else(whole)
         }
         LeftOut::Link(_) | LeftOut::Sparse(_) | LeftOut::Default | LeftOut::Pushed | LeftOut::NotCopied => {
             whole()
         }
+    }
+}
+
+/// Returns where a field of a source stands whose `spec` fits. Its build may be the one that fails.
+fn in_source(
+    snapshot: &Snapshot,
+    id: &SourceId,
+    field: &str,
+    fits: impl Fn(&Value) -> bool,
+) -> Option<Place> {
+    let is_it = |value: &Value| {
+        let own = ObjectId::of(value);
+        own.group == SOURCES && (&own.kind, &own.name) == (&id.kind, &id.name) && fits(&value["spec"])
+    };
+    snapshot.entries().find_map(|(path, entry)| {
+        let Entry::File(file) = entry else { return None };
+        let all = Some(file).filter(|file| is_yaml(path) && file.mentions(SOURCES)).and_then(kept_manifests);
+        let found = all?.iter().find(|one| is_it(&one.value))?;
+        let node = found.root.get("spec")?.get(field)?;
+        Some(Place::span(path.clone(), file.shared_text()?, node.span.clone()))
+    })
+}
+
+/// Finds sources that fetch nothing, since `spec.sparseCheckout` names what is not there.
+fn without_path(subject: &Subject<'_>) -> Vec<Diagnostic> {
+    let mut found: BTreeMap<(SourceId, &str), BTreeSet<&str>> = BTreeMap::new();
+    for delivery in &subject.deliveries {
+        let Some(flux) = subject.flux(delivery) else { continue };
+        let artifact = subject.model.partial_artifact(flux);
+        let missing = artifact.and_then(|artifact| artifact.missing(subject.snapshot));
+        if let Some(path) = missing {
+            let source = subject.model.fetched_source(flux);
+            found.entry((source, path)).or_default().insert(&delivery.cluster.name);
+        }
+    }
+    let told = |((source, path), clusters): ((SourceId, &str), BTreeSet<&str>)| {
+        let text = format!("No build of {} gets a newer commit", named(&clusters));
+        nothing_fetched(subject.snapshot, &source, path, &text).help(format!(
+            "put a file into `{path}`\nor drop it from the list one commit before its files go"
+        ))
+    };
+    found.into_iter().map(told).collect()
+}
+
+/// Says of a source that it fetches nothing since `spec.sparseCheckout` names a path that is not there, and what that means;
+/// at the list in these files.
+pub(in crate::check) fn nothing_fetched(
+    snapshot: &Snapshot,
+    source: &SourceId,
+    path: &str,
+    effect: &str,
+) -> Diagnostic {
+    let names = |spec: &Value| {
+        spec["sparseCheckout"].as_array().is_some_and(|paths| paths.iter().any(|one| one == path))
+    };
+    let SourceId { kind, name, .. } = source;
+    let finding = NOT_FETCHED.finding(format!(
+        "{kind} {name} fetches nothing: its `spec.sparseCheckout` names `{path}`, which is not there. {effect}"
+    ));
+    match in_source(snapshot, source, "sparseCheckout", names) {
+        Some(place) => finding.at(place),
+        None => finding,
     }
 }

@@ -98,7 +98,7 @@ const LOCKED: Edit = (
     "# kustomize.toolkit.fluxcd.io\napiVersion: apps/v1\nkind: Deployment\nmetadata: { name: kustomize-controller, namespace: flux-system }\nspec: { selector: { matchLabels: { app: c } }, template: { metadata: { labels: { app: c } }, spec: { containers: [{ name: manager, image: c:1, args: [--default-service-account=tenant] }] } } }\n",
 );
 
-pub const CASES: [Case; 76] = [
+pub const CASES: [Case; 79] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -626,6 +626,69 @@ pub const CASES: [Case; 76] = [
                 "infra/gate/account.yaml",
                 "name: gate, namespace: jobs }]",
                 "name: tenant, namespace: flux-system }]",
+            ),
+        ],
+    ),
+    case(
+        "GW073 clusters/edge/apps.yaml:6",
+        &[
+            LOCKED,
+            LISTS_CRD,
+            (
+                "infra/gate/account.yaml",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }]",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }, { kind: Group, name: 'system:serviceaccounts:jobs' }]",
+            ),
+        ],
+        &[
+            LOCKED,
+            LISTS_CRD,
+            (
+                "infra/gate/account.yaml",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }]",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }, { kind: Group, name: 'system:serviceaccounts:flux-system' }]",
+            ),
+        ],
+    ),
+    case(
+        "GW073 clusters/edge/apps.yaml:6",
+        &[
+            LOCKED,
+            LISTS_CRD,
+            (
+                "infra/gate/account.yaml",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }]",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }, { kind: Group, name: 'system:masters' }]",
+            ),
+        ],
+        &[
+            LOCKED,
+            LISTS_CRD,
+            (
+                "infra/gate/account.yaml",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }]",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }, { kind: Group, name: 'system:authenticated' }]",
+            ),
+        ],
+    ),
+    case(
+        "GW073 clusters/edge/apps.yaml:6",
+        &[
+            LOCKED,
+            LISTS_CRD,
+            (
+                "infra/gate/account.yaml",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }]",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }, { kind: User, name: 'system:serviceaccount:jobs:tenant' }]",
+            ),
+        ],
+        &[
+            LOCKED,
+            LISTS_CRD,
+            (
+                "infra/gate/account.yaml",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }]",
+                "[{ kind: ServiceAccount, name: gate, namespace: jobs }, { kind: User, name: 'system:serviceaccount:flux-system:tenant' }]",
             ),
         ],
     ),

@@ -1,6 +1,6 @@
 //! What an artifact has not although it lies in the repository.
 
-use super::repository::{Edit, edited, findings};
+use super::repository::{Edit, Files, edited, findings};
 use crate::diagnostic::render;
 
 const RT: &str = "apps/rt/kustomization.yaml";
@@ -111,4 +111,36 @@ fn a_file_that_no_source_fetches_breaks_no_build() {
     let list = ("apps/listed/old/kustomization.yaml", "", "resources: [\n");
     assert_eq!(broken(list, "other\n"), ["GW033 apps/listed/old/kustomization.yaml:1"]);
     assert_eq!(broken(list, "/apps/listed/old\n"), [""; 0]);
+}
+
+/// What a source of some folders has at first.
+const SPARSE: [Edit; 2] = [
+    (
+        "clusters/edge/flux-system/gotk-sync.yaml",
+        "fleet }\n",
+        "fleet, sparseCheckout: [p000/clusters, ./p000/apps, p000/infra, p000/docs] }\n",
+    ),
+    ("docs/a.md", "", "x"),
+];
+
+#[test]
+fn a_path_that_a_checkout_lacks_stops_the_source() {
+    assert_eq!(told(&SPARSE).0, [""; 0]);
+    insta::assert_snapshot!(told(&SPARSE[..1]).1);
+}
+
+#[test]
+fn a_path_leaves_the_list_before_its_files() {
+    let all = edited(&[&SPARSE]);
+    let shorter: Edit = ("clusters/edge/flux-system/gotk-sync.yaml", ", p000/docs]", "]");
+    let codes = |before, after: Files| {
+        let (codes, found) = findings(&[after], Some(&[before])).remove(0);
+        (codes, render(&found, false, 200))
+    };
+    // The cluster still has the longer list as the change arrives.
+    insta::assert_snapshot!(codes(all.clone(), edited(&[&[SPARSE[0], shorter]])).1);
+    // One commit earlier it is dropped.
+    let dropped = edited(&[&[SPARSE[0], shorter, SPARSE[1]]]);
+    assert_eq!(codes(all, dropped.clone()).0, [""; 0]);
+    assert_eq!(codes(dropped, edited(&[&[SPARSE[0], shorter]])).0, [""; 0]);
 }
