@@ -14,9 +14,6 @@ use crate::yaml::{
 /// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `kustomize_varsub.go`).
 pub const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// The key at which a `postBuild` with the values that Git tells names what it takes values from and that is missing.
-pub const MISSING: &str = "missing";
-
 /// Tells whether an object says that no variable of it is to be replaced.
 pub fn is_kept_out(object: &Value) -> bool {
     ["annotations", "labels"].iter().any(|map| object["metadata"][map][SUBSTITUTE] == "disabled")
