@@ -70,7 +70,7 @@ fn patterns_that_take_too_long_leave_a_text_as_it_is_written() {
     }
     let known = filled("${LONG#b}${LONG%b}${A##*/}").map(|one| (one.text.len(), one.is_known));
     assert_eq!(known, Ok((10_002, true)));
-    let text = format!("${{LONG//{pattern}b/c}}").repeat(2);
+    let text = format!("${{LONG//{}b/c}}", &pattern[500..]).repeat(2);
     assert_eq!(filled(&text).map(|one| (one.text.len(), one.is_known)), Ok((5000 + text.len() / 2, false)));
 }
 
