@@ -63,6 +63,9 @@ pub const SUBSTITUTED_DEPTH: usize = 64;
 /// The most bytes of one object with the values of its variables.
 pub const SUBSTITUTED: usize = 16 << 20;
 
+/// The most steps that patterns of the variables of one object may take.
+pub const SUBSTITUTED_STEPS: usize = 10_000_000;
+
 /// How much of builds is kept for other runs, in bytes.
 pub const CACHE: u64 = 256 << 20;
 
@@ -100,11 +103,12 @@ mod tests {
             ("objects that a build gives, as JSON", mib(BUILD_ANSWER as u64)),
             ("variables of a text within each other", number(SUBSTITUTED_DEPTH)),
             ("an object with the values of its variables", mib(SUBSTITUTED as u64)),
+            ("steps of the patterns in the variables of an object", "10,000,000".to_owned()),
             ("builds side by side", number(BUILDS_AT_ONCE)),
             ("builds kept for the next run", mib(CACHE)),
         ] {
             assert!(guide.contains(&format!("| {what} | {bound} |")), "{what}: {bound}");
         }
-        assert_eq!(ALIASED_NODES, 1_000_000);
+        assert_eq!((ALIASED_NODES, SUBSTITUTED_STEPS), (1_000_000, 10_000_000));
     }
 }

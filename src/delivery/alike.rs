@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::render::{Object, RenderError};
 use crate::repo::manifest::ObjectId;
-use crate::repo::post_build::{MISSING, live_id, puts_in, substituted};
+use crate::repo::post_build::{live_id, puts_in, substituted};
 
 /// Finds the positions of two objects of a build that get one id, each given by itself, its id as it is built, and the one
 /// that it has in the cluster. Flux refuses such a build: `id matched 2 resources` (kustomize-controller, `build`, and
@@ -38,9 +38,6 @@ pub(super) fn alike_reason(live: &ObjectId) -> String {
 /// Returns the first object of a build that Flux can't put values into, and why, so that the build fails
 /// (kustomize-controller, `build`).
 pub(super) fn unfilled<'o>(post_build: &Value, objects: impl Iterator<Item = &'o Value>) -> Option<String> {
-    if let Some(missing) = post_build[MISSING].as_str() {
-        return Some(format!("`postBuild` takes values from {missing}, which is deleted"));
-    }
     let mut found = objects.filter_map(|one| Some((one, substituted(post_build, one).err()?)));
     let (one, failure) = found.next()?;
     Some(format!("`postBuild` can't fill in {}: {failure}", ObjectId::of(one)))

@@ -10,7 +10,7 @@ use crate::delivery::walk::{Step, Walk};
 use crate::delivery::{Cluster, Reached};
 use crate::path::RepoPath;
 use crate::repo::manifest::ObjectId;
-use crate::repo::post_build::{MISSING, substitute};
+use crate::repo::post_build::substitute;
 use crate::repo::{Entry, Snapshot};
 
 /// Words with which the lines of a `substituteFrom` begin.
@@ -91,17 +91,14 @@ impl Cluster {
         older: Option<&'c Cluster>,
         former: Option<&Reached>,
     ) -> Vec<Brought<'c>> {
-        let items = |one: &Reached| -> Vec<_> {
-            let list = one.value["spec"]["postBuild"]["substituteFrom"].as_array().into_iter().flatten();
-            let key = |item: &Value| Variables::key(item, &one.remote, one.namespace());
-            list.map(|item| (key(item), item["optional"] == true)).collect()
-        };
-        let known: BTreeSet<_> = former.map(items).into_iter().flatten().map(|(key, _)| key).collect();
-        let found = items(one).into_iter().filter_map(|(key, is_optional)| {
+        let known: BTreeSet<_> = former.into_iter().flat_map(items).map(|(key, _)| key).collect();
+        let found = items(one).filter_map(|(key, is_optional)| {
             let was = older.and_then(|older| older.variables.get(&key));
             let is = self.variables.get(&key);
             let is_gone = is.is_none();
-            if was == is || is_gone && !known.contains(&key) {
+            // Without what it needs it fails, so that nothing comes of that.
+            let is_lost = !is_optional && self.variables.is_gone(&key);
+            if was == is || is_lost || is_gone && !known.contains(&key) {
                 return None;
             }
             let is_missed = was.is_none() && !is_optional;
@@ -112,6 +109,23 @@ impl Cluster {
         });
         found.collect()
     }
+
+    /// Returns the Flux Kustomizations that take values from an object that Flux deletes, each with that. Until then they go on
+    /// with its values; from then on they fail (fluxcd/pkg/kustomize, `LoadVariables`).
+    pub fn losing_values(&self) -> impl Iterator<Item = (&Reached, ObjectId)> {
+        let alive = self.kustomizations.iter().filter(|one| one.error.is_none() && !one.is_suspended());
+        let lost = |((remote, id), is_optional): (_, bool)| {
+            let key = (remote, id);
+            (!is_optional && self.variables.is_gone(&key)).then_some(key.1)
+        };
+        alive.flat_map(move |one| items(one).filter_map(lost).map(move |id| (one, id)))
+    }
+}
+
+/// Returns the objects from which a Flux Kustomization takes values, and whether it goes on without them.
+fn items(one: &Reached) -> impl Iterator<Item = ((String, ObjectId), bool)> {
+    let list = one.value["spec"]["postBuild"]["substituteFrom"].as_array().into_iter().flatten();
+    list.map(|item| (Variables::key(item, &one.remote, one.namespace()), item["optional"] == true))
 }
 
 /// What brings an object with values of variables.
@@ -187,19 +201,15 @@ impl Walk<'_, '_> {
             if !one.is_certain || one.error.is_some() {
                 continue;
             }
-            let from = one.value["spec"]["postBuild"]["substituteFrom"].as_array();
-            let own: Vec<_> = from
-                .into_iter()
-                .flatten()
-                .map(|item| Variables::key(item, &one.remote, one.namespace()))
-                .collect();
+            let own: BTreeSet<_> = items(one).map(|(key, _)| key).collect();
             let values =
                 self.reader.former.applied_by(&root.folder, one).into_iter().flat_map(|left| &left.values);
-            let keys = values.filter(|(_, kept)| !kept.is_kept).map(|(id, _)| (one.target(), id.clone()));
-            gone.extend(keys.filter(|key| !own.contains(key)));
+            let goes = values.filter(|(_, kept)| !kept.is_kept);
+            let goes = goes.map(|(id, kept)| ((one.target(), id.clone()), kept.told.clone()));
+            gone.extend(goes.filter(|(key, _)| !own.contains(key)));
         }
-        for key in gone {
-            self.found.0.entry(key).or_insert(Told::Gone);
+        for (key, told) in gone {
+            self.found.0.entry(key).or_insert(Told::Gone(Box::new(told)));
         }
     }
 
@@ -240,8 +250,8 @@ enum Told {
     Part(BTreeMap<String, Option<String>>),
     /// The cluster may have another one.
     Unclear,
-    /// It was there, and Flux deletes it.
-    Gone,
+    /// It was there and held this, and Flux deletes it.
+    Gone(Box<Told>),
 }
 
 impl Told {
@@ -260,7 +270,7 @@ impl Told {
     fn data(&self) -> Option<&BTreeMap<String, Option<String>>> {
         match self {
             Told::Data(data) | Told::Part(data) => Some(data),
-            Told::Unclear | Told::Gone => None,
+            Told::Unclear | Told::Gone(_) => None,
         }
     }
 }
@@ -279,21 +289,31 @@ impl Variables {
 
     /// Returns what Git says of an object that the cluster has.
     fn get(&self, key: &(String, ObjectId)) -> Option<&Told> {
-        self.0.get(key).filter(|told| **told != Told::Gone)
+        self.0.get(key).filter(|_| !self.is_gone(key))
+    }
+
+    /// Tells whether Flux deletes an object.
+    fn is_gone(&self, key: &(String, ObjectId)) -> bool {
+        matches!(self.0.get(key), Some(Told::Gone(_)))
     }
 
     /// Returns a `spec.postBuild` with the values that are known: those of `substituteFrom` in its order, of which the last
     /// one counts, and then `substitute` (fluxcd/pkg/kustomize, `LoadVariables` and `SubstituteVariables`).
     ///
     /// What is not known may bring any name, so what stands before it is not known either. It stays in `substituteFrom`. What is
-    /// deleted counts for nothing where it is optional, and else the build fails: [`MISSING`] names it.
+    /// deleted counts for nothing where it is optional. Else the former values count: a build without them fails, so that no
+    /// other ones ever land ([`Cluster::losing_values`]).
     pub(super) fn known(&self, post_build: &Value, remote: &str, namespace: &str) -> Value {
         let from = post_build["substituteFrom"].as_array().map(Vec::as_slice).unwrap_or_default();
         let mut values: BTreeMap<&str, Option<&str>> = BTreeMap::new();
         let mut rest = Vec::new();
-        let mut missing = None;
         for item in from {
-            match self.told(item, remote, namespace) {
+            let told = match self.told(item, remote, namespace) {
+                Some(Told::Gone(_)) if item["optional"] == true => continue,
+                Some(Told::Gone(former)) => Some(&**former),
+                told => told,
+            };
+            match told {
                 Some(Told::Data(data)) => {
                     values.extend(data.iter().map(|(name, value)| (name.as_str(), value.as_deref())));
                     rest.extend(Some(item).filter(|_| data.values().any(Option::is_none)));
@@ -302,19 +322,13 @@ impl Variables {
                     values = data.iter().map(|(name, value)| (name.as_str(), value.as_deref())).collect();
                     rest.push(item);
                 }
-                Some(Told::Gone) => {
-                    let is_needed = item["optional"] != true;
-                    let said = |field: &str| item[field].as_str().unwrap_or_default().to_owned();
-                    missing =
-                        missing.or_else(|| is_needed.then(|| format!("{} {}", said("kind"), said("name"))));
-                }
-                Some(Told::Unclear) | None => {
+                Some(Told::Unclear | Told::Gone(_)) | None => {
                     values.clear();
                     rest.push(item);
                 }
             }
         }
-        if rest.len() == from.len() && values.is_empty() && missing.is_none() {
+        if rest.len() == from.len() && values.is_empty() {
             return post_build.clone();
         }
         let values = values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value?))));
@@ -323,9 +337,6 @@ impl Variables {
         let mut known = post_build.clone();
         known["substitute"] = Value::Object(all);
         known["substituteFrom"] = json!(rest);
-        if let Some(missing) = missing {
-            known[MISSING] = missing.into();
-        }
         known
     }
 

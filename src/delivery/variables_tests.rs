@@ -177,8 +177,8 @@ fn values_that_a_patch_gives_a_root_reach_what_it_brings() {
     assert_eq!(found(r#"[{"op":"replace","path":"/spec/interval","value":"1h"}]"#), "unknown");
 }
 
-/// Returns what the `postBuild` of `apps` comes to after the ConfigMap has gone from the repository.
-fn without_vars(more: &str, config: &str, former: &[(&str, &str)]) -> Value {
+/// Returns what the `postBuild` of `apps` comes to after the ConfigMap has gone from the repository, and what that takes from it.
+fn without_vars(more: &str, config: &str, former: &[(&str, &str)]) -> (Value, Vec<String>) {
     let (root, apps) = (flux("flux-system", "./clusters/prod", ""), flux("apps", "./apps", more));
     let config = flux("config", "./config", "").replace("prune: true", config);
     let all = [
@@ -198,37 +198,42 @@ fn without_vars(more: &str, config: &str, former: &[(&str, &str)]) -> Value {
     let older = read(&Known::default(), &before);
     let known = Known::default().after(crate::delivery::World { snapshot: &snapshot, model: &older });
     let model = read(&known, &all);
-    let reached = model.delivered.all[0].kustomizations.iter().find(|one| one.name() == "apps").unwrap();
-    assert_eq!(reached.error.is_some(), reached.post_build[MISSING].is_string());
-    reached.post_build.clone()
+    let cluster = &model.delivered.all[0];
+    let reached = cluster.kustomizations.iter().find(|one| one.name() == "apps").unwrap();
+    assert_eq!(reached.error, None);
+    let lost = cluster.losing_values().map(|(one, id)| format!("{} {id}", one.name())).collect();
+    (reached.post_build.clone(), lost)
 }
 
+/// Whoever needs them may land before the ConfigMap is deleted, and fails from then on.
 #[test]
-fn values_that_a_commit_takes_away_are_missing() {
+fn values_that_a_commit_takes_away_count_until_then() {
     let north = vars("ConfigMap", "data: { site: north }");
     let list = "resources: [s.yaml, vars.yaml]\n";
     let in_git = [("config/kustomization.yaml", list), ("config/vars.yaml", north.as_str())];
-    let missing = |more: &str, config: &str, former: &[(&str, &str)]| {
-        let post_build = without_vars(more, config, former);
-        post_build[MISSING].as_str().map(str::to_owned)
-    };
-    assert_eq!(missing(FROM, "prune: true", &in_git).as_deref(), Some("ConfigMap vars"));
+    let (post_build, lost) = without_vars(FROM, "prune: true", &in_git);
+    assert_eq!(lost, ["apps ConfigMap flux-system/vars"]);
+    assert_eq!(post_build["substitute"]["site"], "north");
+    assert_eq!(post_build["substituteFrom"], json!([]));
+    let lost = |config: &str, former: &[(&str, &str)]| without_vars(FROM, config, former).1;
+    let none: [String; 0] = [];
     // Nothing deletes it.
-    assert_eq!(missing(FROM, "prune: false", &in_git), None);
-    assert_eq!(missing(FROM, "prune: true, suspend: true", &in_git), None);
+    assert_eq!(lost("prune: false", &in_git), none);
+    assert_eq!(lost("prune: true, suspend: true", &in_git), none);
     // It never was in Git: somebody else brings it.
-    assert_eq!(missing(FROM, "prune: true", &[]), None);
+    assert_eq!(lost("prune: true", &[]), none);
     let kept = north
         .replace("name: vars,", "name: vars, annotations: { kustomize.toolkit.fluxcd.io/prune: disabled },");
     let kept = [("config/kustomization.yaml", list), ("config/vars.yaml", kept.as_str())];
-    assert_eq!(missing(FROM, "prune: true", &kept), None);
+    assert_eq!(lost("prune: true", &kept), none);
     // One that may be missing is known to have no values.
     let optional = "postBuild: { substitute: { a: b }, substituteFrom: [{ kind: ConfigMap, name: vars, optional: true }] }";
-    let post_build = without_vars(optional, "prune: true", &in_git);
+    let (post_build, lost) = without_vars(optional, "prune: true", &in_git);
+    assert_eq!(lost, none);
     assert_eq!(
         (&post_build["substitute"], &post_build["substituteFrom"]),
         (&json!({ "a": "b" }), &json!([]))
     );
-    let post_build = without_vars(optional, "prune: true", &[]);
+    let (post_build, _) = without_vars(optional, "prune: true", &[]);
     assert_eq!(post_build["substituteFrom"].as_array().map(Vec::len), Some(1));
 }

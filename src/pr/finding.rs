@@ -7,6 +7,7 @@ mod exception;
 mod gone;
 mod immutable;
 mod keys;
+mod lost;
 mod near;
 mod opening;
 mod revision;
@@ -174,6 +175,7 @@ pub fn findings(
     found.extend(window::windows(clock));
     found.extend(wait::waits(clock));
     found.extend(revision::revisions(clock));
+    found.extend(lost::losing(clock, changes));
     found.extend(checked);
     without_consequences(&mut found, withheld);
     found.sort();

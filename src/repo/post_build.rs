@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Value, json};
 
-use crate::repo::envsubst::{Failure, Variable, fill};
+use crate::repo::envsubst::{Failure, Filler, Variable};
 use crate::repo::manifest::ObjectId;
 use crate::yaml::{
     Node, Schema, Shape, Style, emit, is_escaped, is_infinite, plain_value, read_documents, style,
@@ -13,9 +13,6 @@ use crate::yaml::{
 
 /// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `kustomize_varsub.go`).
 pub const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
-
-/// The key at which a `postBuild` with the values that Git tells names what it takes values from and that is missing.
-pub const MISSING: &str = "missing";
 
 /// Tells whether an object says that no variable of it is to be replaced.
 pub fn is_kept_out(object: &Value) -> bool {
@@ -122,10 +119,10 @@ pub fn substituted(post_build: &Value, object: &Value) -> Result<Option<Value>, 
         None => Variable::Unknown,
     };
     let mut own = object.clone();
-    if each(&mut own, &lookup).is_some() {
+    if each(&mut own, &Filler::new(&lookup)).is_some() {
         return Ok(Some(own));
     }
-    whole(object, &lookup)
+    whole(object, &Filler::new(&lookup))
 }
 
 /// A name of a variable (fluxcd/pkg/kustomize, `varsubRegex`).
@@ -149,20 +146,17 @@ fn holds_any(value: &Value) -> bool {
     }
 }
 
-/// What gives names their values.
-type Lookup<'l, 'v> = dyn Fn(&str) -> Variable<'v> + 'l;
-
 /// Fills in text by text, where that is what the whole YAML would come to; `None` where the whole is to be looked at.
-fn each(value: &mut Value, lookup: &Lookup<'_, '_>) -> Option<()> {
+fn each(value: &mut Value, filler: &Filler<'_, '_>) -> Option<()> {
     match value {
-        Value::String(text) if is_changed(text) => *value = one(text, lookup)?,
-        Value::Array(items) => items.iter_mut().try_for_each(|item| each(item, lookup))?,
+        Value::String(text) if is_changed(text) => *value = one(text, filler)?,
+        Value::Array(items) => items.iter_mut().try_for_each(|item| each(item, filler))?,
         Value::Object(fields) => {
             for (key, value) in fields.iter_mut() {
                 if is_changed(key) {
                     return None;
                 }
-                each(value, lookup)?;
+                each(value, filler)?;
             }
         }
         _ => {}
@@ -171,18 +165,18 @@ fn each(value: &mut Value, lookup: &Lookup<'_, '_>) -> Option<()> {
 }
 
 /// Fills in one text, which then is read as it was written before.
-fn one(text: &str, lookup: &Lookup<'_, '_>) -> Option<Value> {
+fn one(text: &str, filler: &Filler<'_, '_>) -> Option<Value> {
     match style(text)? {
         Style::Plain => {
-            let own = parts(text, |c| c == ' ', lookup)?;
+            let own = parts(text, |c| c == ' ', filler)?;
             let is_same = own.is_empty() || Shape::of(&own).is_plain;
             (is_same && !is_infinite(&own)).then(|| plain_value(&own, Schema::Kustomization))
         }
-        Style::Single => parts(text, |c| matches!(c, ' ' | '\''), lookup).map(Value::String),
-        Style::Double => parts(text, |c| c == ' ' || is_escaped(c), lookup).map(Value::String),
+        Style::Single => parts(text, |c| matches!(c, ' ' | '\''), filler).map(Value::String),
+        Style::Double => parts(text, |c| c == ' ' || is_escaped(c), filler).map(Value::String),
         was @ Style::Literal(_) => {
             let line = |line| match is_changed(line) {
-                true => Some(Cow::Owned(fill(line, lookup).ok()?.text)),
+                true => Some(Cow::Owned(filler.fill(line).ok()?.text)),
                 false => Some(Cow::Borrowed(line)),
             };
             let lines: Option<Vec<Cow<'_, str>>> = text.split('\n').map(line).collect();
@@ -194,7 +188,7 @@ fn one(text: &str, lookup: &Lookup<'_, '_>) -> Option<Value> {
 
 /// Fills in a text part by part: breaks of lines and escapes may stand between two, so that they would be in what spans both.
 /// What is filled in may need no escape, and not begin or end with a space, or go.
-fn parts(text: &str, is_between: impl Fn(char) -> bool, lookup: &Lookup<'_, '_>) -> Option<String> {
+fn parts(text: &str, is_between: impl Fn(char) -> bool, filler: &Filler<'_, '_>) -> Option<String> {
     let mut done = String::with_capacity(text.len());
     for part in text.split_inclusive(&is_between) {
         let whole = part.trim_end_matches(&is_between);
@@ -202,7 +196,7 @@ fn parts(text: &str, is_between: impl Fn(char) -> bool, lookup: &Lookup<'_, '_>)
             done += part;
             continue;
         }
-        let own = fill(whole, lookup).ok()?.text;
+        let own = filler.fill(whole).ok()?.text;
         let is_edged = own.is_empty() && whole != text || own.starts_with(' ') || own.ends_with(' ');
         if is_edged || own.contains(['\'', '"', '\\']) || !Shape::of(&own).is_single {
             return None;
@@ -214,9 +208,9 @@ fn parts(text: &str, is_between: impl Fn(char) -> bool, lookup: &Lookup<'_, '_>)
 }
 
 /// Fills in the YAML of an object.
-fn whole(object: &Value, lookup: &Lookup<'_, '_>) -> Result<Option<Value>, Unfilled> {
+fn whole(object: &Value, filler: &Filler<'_, '_>) -> Result<Option<Value>, Unfilled> {
     let Some(text) = emit(object) else { return Ok(None) };
-    let filled = fill(&text, lookup).map_err(Unfilled::Envsubst)?;
+    let filled = filler.fill(&text).map_err(Unfilled::Envsubst)?;
     let failed = |failure: Unfilled| if filled.is_known { Err(failure) } else { Ok(None) };
     let documents = match read_documents(&filled.text) {
         Ok(documents) => documents,

@@ -1,7 +1,7 @@
 // Command envsubst-oracle fills variables in with fluxcd/pkg/envsubst, as kustomize-controller does.
 //
 // Each line of stdin is a JSON object: `text` is filled in as it is, or `object` as its YAML (fluxcd/pkg/kustomize,
-// `varSubstitution`), with the values of `vars`; in strict mode where `strict` is true. Each answer is a line of JSON.
+// `varSubstitution`), with the values of `vars`. Each answer is a line of JSON.
 package main
 
 import (
@@ -18,7 +18,6 @@ type question struct {
 	Text   string            `json:"text"`
 	Object json.RawMessage   `json:"object"`
 	Vars   map[string]string `json:"vars"`
-	Strict bool              `json:"strict"`
 }
 
 type answer struct {
@@ -70,8 +69,7 @@ func (asked question) answer() (result answer) {
 		result.Text = text
 	}
 	filled, err := envsubst.Eval(text, func(name string) (string, bool) {
-		value, exists := asked.Vars[name]
-		return value, exists || !asked.Strict
+		return asked.Vars[name], true
 	})
 	if err != nil {
 		result.Error = err.Error()

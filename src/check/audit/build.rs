@@ -41,7 +41,22 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let unread = subject.model.delivered.unread.iter();
     add(unread.filter_map(|file| unreadable(subject.snapshot, file)).collect());
     findings.extend(paths(subject));
+    findings.extend(losing(subject));
     findings
+}
+
+/// Finds the Flux Kustomizations that fail once an object is deleted from which they take values.
+fn losing<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = Diagnostic> + 's {
+    let clusters = subject.model.delivered.all.iter();
+    let all = clusters.flat_map(|cluster| cluster.losing_values().map(move |found| (cluster, found)));
+    all.filter_map(|(cluster, (one, id))| {
+        let name = one.name();
+        let found = DOES_NOT_BUILD
+            .finding(format!("once {id} is deleted, {name} fails: it needs its values"))
+            .at(subject.model.standing(one)?.place("postBuild"))
+            .help(format!("keep {} until {name} takes no values from it\nor set `optional: true`", id.name));
+        Some(found.about(cluster.key(one)))
+    })
 }
 
 /// Says why roots do not build of which no file holds the Flux Kustomizations: a FluxInstance makes them, or their files are

@@ -382,6 +382,27 @@ fn what_a_parent_makes_of_post_build_counts() {
 }
 
 #[test]
+fn values_that_are_needed_and_go_are_found() {
+    let state = |of: &[&str], more: &str| -> Files {
+        let reads =
+            format!("prune: true\n  postBuild: {{ substituteFrom: [{{ kind: ConfigMap, name: x{more} }}] }}");
+        let files = cluster("", &[("a", "prune: true", of), ("b", &reads, &["z"])]);
+        files
+            .into_iter()
+            .map(|(path, text)| (path, text.replace("namespace: shop", "namespace: flux-system")))
+            .collect()
+    };
+    let of = |more: &str| -> Vec<String> {
+        let [before, after] = [&["x", "y"][..], &["y"]].map(|of| state(of, more));
+        let found = findings(&[after], Some(&[before])).remove(0).1;
+        let own = found.into_iter().filter(|one| one.code == Some("GW032"));
+        own.map(|one| one.message).collect()
+    };
+    assert_eq!(of(""), ["once ConfigMap flux-system/x is deleted, b fails: it needs its values"]);
+    assert_eq!(of(", optional: true"), Vec::<String>::new());
+}
+
+#[test]
 fn a_name_that_only_the_cluster_knows_is_not_said_to_go() {
     let state = |post_build: &str, name: &str| with_variable("", &format!("postBuild: {post_build}"), name);
     let from = "substituteFrom: [{ kind: ConfigMap, name: c }]";

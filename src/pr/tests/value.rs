@@ -1,7 +1,7 @@
 //! Values that go.
 
 use super::chain::{told, with_values};
-use super::repository::{Files, NOW, compared_at, flux, map, with, without};
+use super::repository::{Files, NOW, compared_at, flux, map, with, without, words};
 
 const APPS: &str = "clusters/one/apps.yaml";
 const VARS: &str = "vars/vars.yaml";
@@ -41,6 +41,24 @@ fn a_value_goes_with_the_config_map_that_brings_it() {
         format!("{what}: {}", told(&line.lands))
     });
     insta::assert_snapshot!(all.join("\n"));
+}
+
+/// Who needs a value may land before the object goes that brings it: with it until then, and not at all from then on.
+#[test]
+fn a_value_that_is_needed_is_there_until_its_config_map_is_deleted() {
+    let edits = [
+        ("apps/apps-rt/other.yaml", "", &*map("other", "")),
+        ("apps/apps-rt/kustomization.yaml", "settings.yaml", "settings.yaml, other.yaml"),
+        ("vars/b.yaml", "", &map("b", "")),
+    ];
+    let told = |targets: &str| {
+        let base = with(&with_values(targets, "", ""), &edits);
+        let after =
+            with(&without(&base, VARS), &[("apps/apps-rt/settings.yaml", "a: '${color}'", "a: '${color}!'")]);
+        let after = with(&after, &[("apps/apps-rt/kustomization.yaml", ", other.yaml", "")]);
+        words(&compared_at(NOW, &base, &without(&after, "apps/apps-rt/other.yaml")))
+    };
+    insta::assert_snapshot!(["vars", "apps-rw"].map(told).join("\n\n"));
 }
 
 /// The cluster has what either applied last.

@@ -1,9 +1,7 @@
 //! What stands behind the name of a variable (fluxcd/pkg/envsubst, `funcs.go` and `template.go`).
 
-use super::glob::matches;
-
-/// How long a value may be of which a beginning or an end is looked for; a longer one counts as unknown.
-const LONGEST: usize = 4096;
+use super::glob::{Unmatched, character, matches};
+use super::{Budget, Failure};
 
 /// A function of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,41 +54,54 @@ impl Operator {
     }
 
     /// Returns what it makes of a value; `None` where that takes too long.
-    pub(super) fn apply(self, value: &[u8], arguments: &[Vec<u8>]) -> Option<Vec<u8>> {
-        let trims = matches!(
-            self,
-            Operator::Hash | Operator::LongestPrefix | Operator::ShortestSuffix | Operator::LongestSuffix
-        );
+    ///
+    /// # Errors
+    ///
+    /// When it would be longer than the tool takes.
+    pub(super) fn apply(
+        self,
+        value: &[u8],
+        arguments: &[Vec<u8>],
+        budget: &Budget,
+    ) -> Result<Option<Vec<u8>>, Failure> {
         let first = arguments.first().map(Vec::as_slice).unwrap_or_default();
         let second = arguments.get(1).map(Vec::as_slice);
-        if trims && !arguments.is_empty() && value.len().max(first.len()) > LONGEST {
-            return None;
-        }
-        Some(match self {
+        let replace = |second: &[u8], most: usize| replaced(value, first, second, most, budget);
+        let flipped = |trim: Trim| {
+            let (value, pattern) = (reversed(value), reversed(first));
+            trim(&value, &pattern, budget).map(reversed)
+        };
+        Ok(Some(match self {
             Operator::Plain => value.to_vec(),
-            Operator::Default if value.is_empty() => arguments.concat(),
+            Operator::Default if value.is_empty() => {
+                budget.has(arguments.iter().map(Vec::len).sum())?;
+                arguments.concat()
+            }
             Operator::Default => value.to_vec(),
             Operator::Lower => cased(value, usize::MAX, lower),
             Operator::LowerFirst => cased(value, 1, lower),
             Operator::Upper => cased(value, usize::MAX, upper),
             Operator::UpperFirst => cased(value, 1, upper),
             Operator::Hash if arguments.is_empty() => value.len().to_string().into_bytes(),
-            Operator::Hash => shortest(value, first).to_vec(),
-            Operator::LongestPrefix => longest(value, first).to_vec(),
-            Operator::ShortestSuffix => reversed(shortest(&reversed(value), &reversed(first))),
-            Operator::LongestSuffix => reversed(longest(&reversed(value), &reversed(first))),
+            Operator::Hash => return Ok(shortest(value, first, budget).map(<[u8]>::to_vec)),
+            Operator::LongestPrefix => return Ok(longest(value, first, budget).map(<[u8]>::to_vec)),
+            Operator::ShortestSuffix => return Ok(flipped(shortest)),
+            Operator::LongestSuffix => return Ok(flipped(longest)),
             Operator::Part => part(value, first, second).to_vec(),
-            Operator::ReplaceFirst => replaced(value, first, second.unwrap_or_default(), 1),
-            Operator::ReplaceAll => replaced(value, first, second.unwrap_or_default(), usize::MAX),
+            Operator::ReplaceFirst => return replace(second.unwrap_or_default(), 1),
+            Operator::ReplaceAll => return replace(second.unwrap_or_default(), usize::MAX),
             Operator::ReplacePrefix => match second {
-                Some(second) if value.starts_with(first) => replaced(value, first, second, 1),
+                Some(second) if value.starts_with(first) => return replace(second, 1),
                 _ => value.to_vec(),
             },
             Operator::ReplaceSuffix => match (second, value.strip_suffix(first)) {
-                (Some(second), Some(rest)) => [rest, second].concat(),
+                (Some(second), Some(rest)) => {
+                    budget.has(rest.len() + second.len())?;
+                    [rest, second].concat()
+                }
                 _ => value.to_vec(),
             },
-        })
+        }))
     }
 }
 
@@ -139,52 +150,63 @@ fn part<'v>(value: &'v [u8], from: &[u8], length: Option<&[u8]>) -> &'v [u8] {
 }
 
 /// Replaces the first so many places; an empty text stands before each character and at the end (Go's `strings.Replace`).
-fn replaced(value: &[u8], old: &[u8], new: &[u8], most: usize) -> Vec<u8> {
+/// Returns `None` where that takes too long.
+fn replaced(
+    value: &[u8],
+    old: &[u8],
+    new: &[u8],
+    most: usize,
+    budget: &Budget,
+) -> Result<Option<Vec<u8>>, Failure> {
+    if budget.steps(value.len().saturating_mul(old.len())).is_none() {
+        return Ok(None);
+    }
     let mut done = Vec::with_capacity(value.len());
     let (mut rest, mut count) = (value, 0);
     while count < most {
         let at = match old {
             [] if count == 0 => Some(0),
-            [] => (!rest.is_empty()).then(|| width(rest)),
+            [] => (!rest.is_empty()).then(|| character(rest).1),
             _ => rest.windows(old.len()).position(|window| window == old),
         };
         let Some(at) = at else { break };
+        budget.has(done.len() + at + new.len())?;
         done.extend_from_slice(&rest[..at]);
         done.extend_from_slice(new);
         rest = &rest[at + old.len()..];
         count += 1;
     }
+    budget.has(done.len() + rest.len())?;
     done.extend_from_slice(rest);
-    done
+    Ok(Some(done))
 }
 
-/// Returns the bytes of the first character.
-fn width(text: &[u8]) -> usize {
-    let first = text.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
-    first.map_or(1, char::len_utf8)
-}
+/// Takes a beginning away that a pattern matches; `None` where that takes too long.
+type Trim = for<'v> fn(&'v [u8], &[u8], &Budget) -> Option<&'v [u8]>;
 
-/// Takes the shortest beginning away that a pattern matches.
-fn shortest<'v>(value: &'v [u8], pattern: &[u8]) -> &'v [u8] {
-    let mut found = None;
+/// Takes the shortest one away.
+fn shortest<'v>(value: &'v [u8], pattern: &[u8], budget: &Budget) -> Option<&'v [u8]> {
+    let mut found = 0;
     for end in (1..=value.len()).rev() {
-        match matches(pattern, &value[..end]) {
-            Err(_) => return value,
-            Ok(true) => found = Some(end),
+        match matches(pattern, &value[..end], budget) {
+            Err(Unmatched::BadPattern) => return Some(value),
+            Err(Unmatched::TooMuch) => return None,
+            Ok(true) => found = end,
             Ok(false) => {}
         }
     }
-    found.map_or(value, |end| &value[end..])
+    Some(&value[found..])
 }
 
 /// Takes the longest one away.
-fn longest<'v>(value: &'v [u8], pattern: &[u8]) -> &'v [u8] {
+fn longest<'v>(value: &'v [u8], pattern: &[u8], budget: &Budget) -> Option<&'v [u8]> {
     for end in (1..=value.len()).rev() {
-        match matches(pattern, &value[..end]) {
-            Err(_) => return value,
-            Ok(true) => return &value[end..],
+        match matches(pattern, &value[..end], budget) {
+            Err(Unmatched::BadPattern) => return Some(value),
+            Err(Unmatched::TooMuch) => return None,
+            Ok(true) => return Some(&value[end..]),
             Ok(false) => {}
         }
     }
-    value
+    Some(value)
 }

@@ -1,19 +1,27 @@
 //! Patterns of a shell, byte by byte (fluxcd/pkg/envsubst, `path/match.go`).
 
-/// A pattern that is none.
+use super::Budget;
+
+/// Why nothing is said of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BadPattern;
+pub(super) enum Unmatched {
+    /// It is none.
+    BadPattern,
+    /// It takes too long.
+    TooMuch,
+}
 
 /// Tells whether a pattern matches a whole text. `*` takes `/` in too.
-pub(super) fn matches(mut pattern: &[u8], mut name: &[u8]) -> Result<bool, BadPattern> {
+pub(super) fn matches(mut pattern: &[u8], mut name: &[u8], budget: &Budget) -> Result<bool, Unmatched> {
     'pattern: while !pattern.is_empty() {
         let (is_star, chunk, rest) = chunk(pattern);
+        budget.steps(pattern.len() - rest.len()).ok_or(Unmatched::TooMuch)?;
         pattern = rest;
         if is_star && chunk.is_empty() {
             return Ok(true);
         }
         let is_last = pattern.is_empty();
-        match match_chunk(chunk, name)? {
+        match match_chunk(chunk, name, budget)? {
             Some(left) if left.is_empty() || !is_last => {
                 name = left;
                 continue;
@@ -22,7 +30,7 @@ pub(super) fn matches(mut pattern: &[u8], mut name: &[u8]) -> Result<bool, BadPa
         }
         if is_star {
             for from in 1..=name.len() {
-                match match_chunk(chunk, &name[from..])? {
+                match match_chunk(chunk, &name[from..], budget)? {
                     Some(left) if is_last && !left.is_empty() => {}
                     Some(left) => {
                         name = left;
@@ -56,8 +64,13 @@ fn chunk(pattern: &[u8]) -> (bool, &[u8], &[u8]) {
 }
 
 /// Returns what of a text is left behind a chunk; `None` where it does not begin so.
-fn match_chunk<'n>(mut chunk: &[u8], mut name: &'n [u8]) -> Result<Option<&'n [u8]>, BadPattern> {
+fn match_chunk<'n>(
+    mut chunk: &[u8],
+    mut name: &'n [u8],
+    budget: &Budget,
+) -> Result<Option<&'n [u8]>, Unmatched> {
     while let Some(first) = chunk.first() {
+        budget.steps(1).ok_or(Unmatched::TooMuch)?;
         if name.is_empty() {
             return Ok(None);
         }
@@ -70,6 +83,7 @@ fn match_chunk<'n>(mut chunk: &[u8], mut name: &'n [u8]) -> Result<Option<&'n [u
                 chunk = &chunk[usize::from(is_negated)..];
                 let (mut is_in, mut ranges) = (false, 0);
                 while !(chunk.first() == Some(&b']') && ranges > 0) {
+                    budget.steps(1).ok_or(Unmatched::TooMuch)?;
                     let low;
                     (low, chunk) = bound(chunk)?;
                     let mut high = low;
@@ -93,7 +107,7 @@ fn match_chunk<'n>(mut chunk: &[u8], mut name: &'n [u8]) -> Result<Option<&'n [u
             b'\\' => chunk = &chunk[1..],
             _ => {}
         }
-        let first = chunk.first().ok_or(BadPattern)?;
+        let first = chunk.first().ok_or(Unmatched::BadPattern)?;
         if *first != name[0] {
             return Ok(None);
         }
@@ -104,9 +118,9 @@ fn match_chunk<'n>(mut chunk: &[u8], mut name: &'n [u8]) -> Result<Option<&'n [u
 }
 
 /// Reads one end of a range, behind which something must stand.
-fn bound(chunk: &[u8]) -> Result<(char, &[u8]), BadPattern> {
+fn bound(chunk: &[u8]) -> Result<(char, &[u8]), Unmatched> {
     let chunk = match chunk {
-        [] | [b'-' | b']', ..] => return Err(BadPattern),
+        [] | [b'-' | b']', ..] => return Err(Unmatched::BadPattern),
         [b'\\', rest @ ..] => rest,
         _ => chunk,
     };
@@ -114,12 +128,15 @@ fn bound(chunk: &[u8]) -> Result<(char, &[u8]), BadPattern> {
     let is_invalid = c == char::REPLACEMENT_CHARACTER && width == 1;
     match chunk.get(width..) {
         Some(rest) if !rest.is_empty() && !is_invalid => Ok((c, rest)),
-        _ => Err(BadPattern),
+        _ => Err(Unmatched::BadPattern),
     }
 }
 
 /// Returns the first character and its bytes; of what is none, one byte.
-fn character(text: &[u8]) -> (char, usize) {
-    let first = text.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+pub(super) fn character(text: &[u8]) -> (char, usize) {
+    let first = text[..text.len().min(char::MAX.len_utf8())]
+        .utf8_chunks()
+        .next()
+        .and_then(|chunk| chunk.valid().chars().next());
     first.map_or((char::REPLACEMENT_CHARACTER, 1), |c| (c, c.len_utf8()))
 }

@@ -8,9 +8,10 @@ mod glob;
 mod parse;
 mod scanner;
 
+use std::cell::Cell;
 use std::fmt;
 
-use crate::limit::SUBSTITUTED;
+use crate::limit::{SUBSTITUTED, SUBSTITUTED_STEPS};
 use function::Operator;
 
 /// What a name stands for.
@@ -22,8 +23,6 @@ pub enum Variable<'v> {
     Unknown,
     /// Nothing. A default counts, all else stays as it is written.
     Unset,
-    /// Nothing, which fails but for a default (`template.go`, `evalFunc`, in strict mode).
-    Refused,
 }
 
 /// Why a text can't be filled in.
@@ -39,11 +38,9 @@ pub enum Failure {
     FunctionParameter,
     /// `:` and no known sign.
     DefaultFunction,
-    /// A name without a value.
-    NotSet(String),
     /// A part of a character is cut off.
     NotUtf8,
-    /// More than the tool takes: so deep within each other, or as long.
+    /// More than the tool takes: so deep within each other, or so long.
     TooMuch,
 }
 
@@ -56,7 +53,6 @@ impl fmt::Display for Failure {
             Failure::VariableName => "unable to parse variable name",
             Failure::FunctionParameter => "unable to parse substitution within function",
             Failure::DefaultFunction => "unable to parse default function",
-            Failure::NotSet(name) => return write!(f, "variable not set (strict mode): {name:?}"),
             Failure::NotUtf8 => "a part of a value ends within a character",
             Failure::TooMuch => "its variables are too deep within each other, or too long",
         })
@@ -92,68 +88,104 @@ pub struct Filled {
     pub is_known: bool,
 }
 
-/// Fills in a text.
-///
-/// # Errors
-///
-/// Those of envsubst. See [`Failure`].
-pub fn fill<'v>(text: &str, lookup: &dyn Fn(&str) -> Variable<'v>) -> Result<Filled, Failure> {
-    let nodes = parse::parse(text)?;
-    let mut done = Vec::with_capacity(text.len());
-    let is_known = write(&nodes, lookup, &mut done)?;
-    let text = String::from_utf8(done).map_err(|_| Failure::NotUtf8)?;
-    Ok(Filled { text, is_known })
+/// What may still be spent.
+#[derive(Debug)]
+struct Budget {
+    /// How much may be written.
+    bytes: Cell<usize>,
+    /// How many steps patterns may take.
+    steps: Cell<usize>,
 }
 
-/// Writes some nodes; tells whether all of them are known.
-fn write<'v>(
-    nodes: &[Node<'_>],
-    lookup: &dyn Fn(&str) -> Variable<'v>,
-    done: &mut Vec<u8>,
-) -> Result<bool, Failure> {
-    let mut is_known = true;
-    for node in nodes {
-        match node {
-            Node::Text(text) => done.extend_from_slice(text.as_bytes()),
-            Node::Function(function) => match function.value(lookup)? {
-                Some(value) => done.extend_from_slice(&value),
-                None => {
-                    is_known = false;
-                    done.extend_from_slice(function.written.as_bytes());
-                }
-            },
-        }
-        if done.len() > SUBSTITUTED {
-            return Err(Failure::TooMuch);
-        }
+impl Budget {
+    /// Spends so much of what is written.
+    fn write(&self, count: usize) -> Result<(), Failure> {
+        self.has(count)?;
+        self.bytes.set(self.bytes.get() - count);
+        Ok(())
     }
-    Ok(is_known)
+
+    /// Refuses what is longer than all that may still be written.
+    fn has(&self, count: usize) -> Result<(), Failure> {
+        if count > self.bytes.get() { Err(Failure::TooMuch) } else { Ok(()) }
+    }
+
+    /// Spends steps; `None` where there are not so many.
+    fn steps(&self, count: usize) -> Option<()> {
+        self.steps.set(self.steps.get().checked_sub(count)?);
+        Some(())
+    }
 }
 
-impl Function<'_> {
-    /// Returns what it comes to; `None` where that is not known. All arguments are looked at, wanted or not.
-    fn value<'v>(&self, lookup: &dyn Fn(&str) -> Variable<'v>) -> Result<Option<Vec<u8>>, Failure> {
-        let mut arguments: Vec<Vec<u8>> = Vec::with_capacity(self.arguments.len());
+/// Fills in the texts of an object, as long as these together are no longer than the tool takes.
+pub struct Filler<'l, 'v> {
+    lookup: &'l dyn Fn(&str) -> Variable<'v>,
+    budget: Budget,
+}
+
+impl<'l, 'v> Filler<'l, 'v> {
+    /// Begins, by what gives names their values.
+    pub fn new(lookup: &'l dyn Fn(&str) -> Variable<'v>) -> Filler<'l, 'v> {
+        let budget = Budget { bytes: Cell::new(SUBSTITUTED), steps: Cell::new(SUBSTITUTED_STEPS) };
+        Filler { lookup, budget }
+    }
+
+    /// Fills in a text.
+    ///
+    /// # Errors
+    ///
+    /// Those of envsubst. See [`Failure`].
+    pub fn fill(&self, text: &str) -> Result<Filled, Failure> {
+        let nodes = parse::parse(text)?;
+        let mut done = Vec::new();
+        let is_known = self.write(&nodes, &mut done)?;
+        let text = String::from_utf8(done).map_err(|_| Failure::NotUtf8)?;
+        Ok(Filled { text, is_known })
+    }
+
+    /// Writes some nodes; tells whether all of them are known.
+    fn write(&self, nodes: &[Node<'_>], done: &mut Vec<u8>) -> Result<bool, Failure> {
         let mut is_known = true;
-        for node in &self.arguments {
+        let mut add = |part: &[u8]| {
+            self.budget.write(part.len())?;
+            done.extend_from_slice(part);
+            Ok(())
+        };
+        for node in nodes {
+            match node {
+                Node::Text(text) => add(text.as_bytes())?,
+                Node::Function(function) => match self.value(function)? {
+                    Some(value) => add(&value)?,
+                    None => {
+                        is_known = false;
+                        add(function.written.as_bytes())?;
+                    }
+                },
+            }
+        }
+        Ok(is_known)
+    }
+
+    /// Returns what a function comes to; `None` where that is not known. All arguments are looked at, wanted or not.
+    fn value(&self, function: &Function<'_>) -> Result<Option<Vec<u8>>, Failure> {
+        let mut arguments: Vec<Vec<u8>> = Vec::with_capacity(function.arguments.len());
+        let mut is_known = true;
+        for node in &function.arguments {
             let mut argument = Vec::new();
-            is_known &= write(std::slice::from_ref(node), lookup, &mut argument)?;
+            is_known &= self.write(std::slice::from_ref(node), &mut argument)?;
             arguments.push(argument);
         }
-        let value = match lookup(&self.name) {
+        let value = match (self.lookup)(&function.name) {
             Variable::Unknown => return Ok(None),
-            Variable::Refused if !self.operator.is_default() => {
-                return Err(Failure::NotSet(self.name.to_string()));
-            }
-            Variable::Unset if !self.operator.is_default() => return Ok(None),
-            Variable::Unset | Variable::Refused => std::borrow::Cow::Borrowed(""),
+            Variable::Unset if !function.operator.is_default() => return Ok(None),
+            Variable::Unset => std::borrow::Cow::Borrowed(""),
             Variable::Value(value) => value,
         };
         // A default that is not wanted may be anything.
-        if !is_known && (value.is_empty() || !self.operator.is_default()) {
+        if !is_known && (value.is_empty() || !function.operator.is_default()) {
             return Ok(None);
         }
-        Ok(self.operator.apply(value.as_bytes(), &arguments))
+        function.operator.apply(value.as_bytes(), &arguments, &self.budget)
     }
 }
 

@@ -1,0 +1,42 @@
+//! Values that a Flux Kustomization needs and that are deleted.
+
+use crate::delivery::Kind;
+use crate::diagnostic::Place;
+use crate::pr::clock::Clock;
+use crate::pr::finding::Finding;
+use crate::pr::landing::State;
+use crate::pr::report::Line;
+
+/// Finds the Flux Kustomizations that fail once an object is deleted from which they take values. Each goes on until then.
+pub(super) fn losing(clock: &Clock<'_>, changes: &[Line]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for cluster in &clock.after.world.model.delivered.all {
+        for (one, id) in cluster.losing_values() {
+            let is_it =
+                |line: &&Line| line.kind == Kind::Deleted && line.cluster == cluster.name && line.id == id;
+            let deleted = changes.iter().find(is_it).map(|line| &line.lands);
+            if deleted.is_some_and(|lands| lands.state == State::Never) {
+                continue;
+            }
+            let from = deleted.and_then(|lands| lands.earliest);
+            let at = from.map(|at| format!(" at {at}")).unwrap_or_default();
+            let flux = clock.after.world.model.standing(one);
+            let place = flux.map(|flux| flux.place("postBuild"));
+            found.push(Finding {
+                cluster: cluster.name.clone(),
+                message: format!("once {id} is deleted{at}, {} fails: it needs its values", one.name()),
+                from,
+                help: format!(
+                    "keep {} until {} takes no values from it; or set `optional: true`",
+                    id.name,
+                    one.name()
+                ),
+                line: place.as_ref().and_then(Place::line),
+                file: place.map(|place| place.path),
+                zone: clock.after.zone_of(&cluster.name),
+                ..Finding::default()
+            });
+        }
+    }
+    found
+}
