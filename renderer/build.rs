@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Gives the program, from the cache if it is there.
+/// Returns the program, from the cache if it is there.
 fn compiled(go: &str, cache: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let mut hasher = DefaultHasher::new();
     go.hash(&mut hasher);
@@ -291,7 +291,7 @@ const MODULES: [(&str, &str); 2] = [(KUSTOMIZE, "kustomize"), ("sigs.k8s.io/kust
 /// Which packages of Go's library are replaced by a file of `_std`, which says why.
 const STUBS: [(&str, &str); 1] = [("net/http", "http.go")];
 
-/// Gives what `go build -overlay` reads: the packages' own files are not there, the stubs are.
+/// Returns what `go build -overlay` reads: the packages' own files are not there, the stubs are.
 fn overlay(folder: &Path) -> Result<String, Box<dyn Error>> {
     let root = PathBuf::from(go(folder, &["env", "GOROOT"])?.trim()).join("src");
     let mut lines = Vec::new();

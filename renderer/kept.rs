@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Gives a file's content, made first if it is not there.
+/// Returns a file's content, made first if it is not there.
 pub fn kept(
     path: &Path,
     make: impl FnOnce() -> Result<Vec<u8>, Box<dyn Error>>,
@@ -22,7 +22,7 @@ pub fn kept(
     Ok(content)
 }
 
-/// Gives a folder of the target directory that all profiles share: `OUT_DIR` is `PROFILE/build/PACKAGE/out` in it,
+/// Returns a folder of the target directory that all profiles share: `OUT_DIR` is `PROFILE/build/PACKAGE/out` in it,
 /// or `TARGET/PROFILE/build/PACKAGE/out`.
 pub fn cache(out: &Path) -> PathBuf {
     let target = std::env::var_os("TARGET");

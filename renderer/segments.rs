@@ -25,7 +25,7 @@ impl Segment {
     }
 }
 
-/// Gives a module that puts the same into its memory from few segments; `None` where its segments are not as Go's linker
+/// Returns a module that puts the same into its memory from few segments; `None` where its segments are not as Go's linker
 /// writes them.
 pub fn joined(module: &[u8]) -> Option<Vec<u8>> {
     let (header, mut at) = (module.get(..8)?, 8);
@@ -156,7 +156,7 @@ mod tests {
 
     const HEADER: &[u8] = b"\0asm\x01\0\0\0";
 
-    /// Gives a module of a section that nobody looks into, and one of data.
+    /// Returns a module of a section that nobody looks into, and one of data.
     fn module(segments: &[(usize, &[u8])]) -> Vec<u8> {
         let segments: Vec<Segment> =
             segments.iter().map(|(to, bytes)| Segment { to: *to, bytes: bytes.to_vec() }).collect();

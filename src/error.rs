@@ -39,7 +39,7 @@ impl Error {
         Error::new(ErrorKind::Invalid, diagnostic)
     }
 
-    /// Gives the process exit code.
+    /// Returns the process exit code.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
             ErrorKind::Usage => 2,

@@ -74,7 +74,7 @@ impl Consumer {
 }
 
 impl Explained {
-    /// Gives it as JSON.
+    /// Returns it as JSON.
     pub fn to_json(&self) -> Value {
         let consumers: Vec<Value> = self.consumers.iter().map(Consumer::to_json).collect();
         json!({
@@ -205,7 +205,7 @@ fn names(input: &Input<'_>) -> BTreeSet<String> {
     names
 }
 
-/// Tells whether it is an object rather than a path, as `Deployment/web`.
+/// Returns whether it is an object rather than a path, as `Deployment/web`.
 fn is_of_kind(path: &RepoPath) -> bool {
     let mut segments = path.segments();
     let is_kind = |kind: &str| kind.starts_with(|c: char| c.is_ascii_uppercase());
@@ -392,7 +392,7 @@ fn reading<'r>(input: &Input<'_>, readers: &'r Readers<'_>, path: &RepoPath) -> 
     asked.flat_map(|file| readers.reading(file)).map(|reader| &reader.path).collect()
 }
 
-/// Tells whether `spec.components` of a Flux Kustomization take in something at a path.
+/// Returns whether `spec.components` of a Flux Kustomization take in something at a path.
 fn brings(flux: &FluxKustomization, path: &RepoPath) -> bool {
     flux.components().any(|component| component.is_within(path) || path.is_within(&component))
 }

@@ -124,7 +124,7 @@ pub mod when;
 pub mod write;
 pub mod yaml;
 
-/// Tells whether tests are to try all cases, as `.ci/run` lets them, and not the few of every day.
+/// Returns whether tests are to try all cases, as `.ci/run` lets them, and not the few of every day.
 #[cfg(test)]
 fn is_thorough() -> bool {
     std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some()

@@ -119,17 +119,17 @@ impl Output {
         true
     }
 
-    /// Tells whether results are coloured.
+    /// Returns whether results are coloured.
     pub fn color(&self) -> bool {
         self.stdout_color
     }
 
-    /// Tells whether people asked for more than most need.
+    /// Returns whether people asked for more than most need.
     pub fn verbose(&self) -> bool {
         self.verbose
     }
 
-    /// Gives the width for results, in characters.
+    /// Returns the width for results, in characters.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -191,7 +191,7 @@ impl Output {
         let _ = stderr.write_all(text.as_bytes()).and_then(|()| stderr.flush());
     }
 
-    /// Tells whether people asked for quiet.
+    /// Returns whether people asked for quiet.
     pub fn is_quiet(&self) -> bool {
         self.quiet
     }
@@ -265,7 +265,7 @@ impl Output {
         })
     }
 
-    /// Tells whether somebody can be asked.
+    /// Returns whether somebody can be asked.
     pub fn can_ask(&self) -> bool {
         self.kept.is_none() && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }

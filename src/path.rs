@@ -78,27 +78,27 @@ impl RepoPath {
         Ok(RepoPath(joined.into()))
     }
 
-    /// Gives the text; empty for the top.
+    /// Returns the text; empty for the top.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Tells whether this is the top of the repository.
+    /// Returns whether this is the top of the repository.
     pub fn is_top(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Gives the segments from the top down.
+    /// Returns the segments from the top down.
     pub fn segments(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0.split('/').filter(|segment| !segment.is_empty())
     }
 
-    /// Gives the last segment; `None` for the top.
+    /// Returns the last segment; `None` for the top.
     pub fn name(&self) -> Option<&str> {
         self.0.rsplit('/').next().filter(|name| !name.is_empty())
     }
 
-    /// Gives the folder that holds this path; `None` for the top.
+    /// Returns the folder that holds this path; `None` for the top.
     pub fn parent(&self) -> Option<RepoPath> {
         if self.is_top() {
             return None;
@@ -107,7 +107,7 @@ impl RepoPath {
         Some(RepoPath(self.0[..end].into()))
     }
 
-    /// Gives the folders that hold this path, from the nearest up to the top.
+    /// Returns the folders that hold this path, from the nearest up to the top.
     ///
     /// ```
     /// use gitops_windows::path::RepoPath;
@@ -118,12 +118,12 @@ impl RepoPath {
         std::iter::successors(self.parent(), RepoPath::parent)
     }
 
-    /// Gives this path and the folders that hold it, as [`std::path::Path::ancestors`] does.
+    /// Returns this path and the folders that hold it, as [`std::path::Path::ancestors`] does.
     pub fn ancestors(&self) -> impl Iterator<Item = RepoPath> + use<> {
         std::iter::successors(Some(self.clone()), RepoPath::parent)
     }
 
-    /// Tells whether this path is `folder` or lies below it.
+    /// Returns whether this path is `folder` or lies below it.
     pub fn is_within(&self, folder: &RepoPath) -> bool {
         folder.is_top()
             || self.0 == folder.0

@@ -98,7 +98,7 @@ pub struct Verdict {
 /// The name of the Provider and the Alert beside a gate.
 pub(crate) const ALERTS: &str = "reconciliation-windows";
 
-/// Tells whether an object in the folder of a gate is part of it, and may change with it; of alerts
+/// Returns whether an object in the folder of a gate is part of it, and may change with it; of alerts
 /// only those that the tool names, since a gate that people wrote may hold others.
 pub(crate) fn is_of_gate(id: &ObjectId) -> bool {
     let is_alert = id.group == flux::NOTIFICATION_GROUP
@@ -160,7 +160,7 @@ pub fn prove(
         .collect()
 }
 
-/// Gives the first difference that [`prove`] finds, for where one is enough to refuse.
+/// Returns the first difference that [`prove`] finds, for where one is enough to refuse.
 pub fn first_mismatch(
     before: &Snapshot,
     after: &Snapshot,
@@ -171,7 +171,7 @@ pub fn first_mismatch(
     verdicts.into_iter().flat_map(|verdict| verdict.mismatches).next()
 }
 
-/// Tells whether a difference is only that Flux Kustomizations come, or that those that `renamed` takes
+/// Returns whether a difference is only that Flux Kustomizations come, or that those that `renamed` takes
 /// away go.
 fn is_succession(mismatch: &Mismatch, renamed: &Renamed) -> bool {
     match mismatch {
@@ -181,7 +181,7 @@ fn is_succession(mismatch: &Mismatch, renamed: &Renamed) -> bool {
     }
 }
 
-/// Gives the objects as an obligation holds the plan to them.
+/// Returns the objects as an obligation holds the plan to them.
 fn held(obligation: &Obligation, free: &BTreeSet<ObjectId>, objects: &[Object]) -> Vec<Object> {
     let objects = objects.iter().filter(|object| !free.contains(&ObjectId::of(&object.value)));
     let pruning =

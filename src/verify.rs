@@ -104,7 +104,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Gives the check as JSON.
+    /// Returns the check as JSON.
     pub fn to_json(&self) -> Value {
         let differences: Vec<Value> = self
             .differences
@@ -239,7 +239,7 @@ fn compared(
     (before - differences.len(), differences)
 }
 
-/// Gives the objects of gates that sides carry: they belong to no app, and the entry point that the
+/// Returns the objects of gates that sides carry: they belong to no app, and the entry point that the
 /// sides were made of never had them.
 fn gate_objects(input: &Input<'_>, carriers: &Carriers, sides: &[Part]) -> BTreeSet<ObjectId> {
     let folders = sides.iter().filter_map(|(_, side)| carriers.get(side).cloned());
@@ -248,7 +248,7 @@ fn gate_objects(input: &Input<'_>, carriers: &Carriers, sides: &[Part]) -> BTree
     objects.map(|object| ObjectId::of(&object.value)).collect()
 }
 
-/// Gives the builds of some folders, each as its own Flux Kustomization builds it; or all `alike`, as the one
+/// Returns the builds of some folders, each as its own Flux Kustomization builds it; or all `alike`, as the one
 /// of the entry point does, since clusters that share it may build it each in another way.
 fn requests(input: &Input<'_>, path: &RepoPath, parts: &[Part], alike: bool) -> Vec<Request> {
     let any = |folder: &RepoPath| input.model.entry(folder);
@@ -345,7 +345,7 @@ fn against(objects: &[Object], parts: &Rendered) -> Differences {
     compare(objects, &parts).into_iter().map(difference).collect()
 }
 
-/// Tells whether some apps of an entry point are on no side yet.
+/// Returns whether some apps of an entry point are on no side yet.
 fn is_partial(input: &Input<'_>, path: &RepoPath, sides: &[Part]) -> bool {
     let graph = &input.model.graph;
     let listed: Vec<RepoPath> = sides.iter().flat_map(|(_, side)| graph.children(side)).collect();

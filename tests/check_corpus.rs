@@ -51,7 +51,7 @@ fn every_finding_is_in_the_reviewed_table() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Gives what is found and not in the table, or the other way around.
+/// Returns what is found and not in the table, or the other way around.
 fn judge(section: &Section<'_>, origin: &Path, root: &str, clusters: &[&str]) -> Vec<String> {
     let copy = Copy::new(origin, root, clusters);
     if clusters.is_empty() {

@@ -150,7 +150,7 @@ fn every_entry_point_comes_out_right() {
     eprintln!("{}", table.into_iter().flatten().flatten().collect::<Vec<_>>().join("\n"));
 }
 
-/// Gives a line for each entry point.
+/// Returns a line for each entry point.
 fn judge(case: &Case, origin: &Path) -> Vec<String> {
     let mut table = Vec::new();
     let copy = Copy::new(origin, case.root, case.clusters);

@@ -26,13 +26,13 @@ fn packages() -> Vec<Value> {
     packages.into_iter().filter(|package| !is_own(package)).collect()
 }
 
-/// Tells whether a package stands in this repository.
+/// Returns whether a package stands in this repository.
 fn is_own(package: &Value) -> bool {
     let name = package["name"].as_str().unwrap();
     [env!("CARGO_PKG_NAME"), concat!(env!("CARGO_PKG_NAME"), "-renderer")].contains(&name)
 }
 
-/// Gives the licences of the list `allow` in `deny.toml`.
+/// Returns the licences of the list `allow` in `deny.toml`.
 fn allowed() -> BTreeSet<String> {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("deny.toml")).unwrap();
     let (_, list) = text.split_once("\nallow = [").unwrap();
@@ -40,7 +40,7 @@ fn allowed() -> BTreeSet<String> {
     list.split(',').map(|item| item.trim().trim_matches('"').to_owned()).collect()
 }
 
-/// Tells whether a licence expression leaves a choice of allowed licences only.
+/// Returns whether a licence expression leaves a choice of allowed licences only.
 ///
 /// `AND` binds tighter than `OR` (SPDX 2.3, annex D); in the old form `/` means `OR`.
 fn is_allowed(expression: &str, allowed: &BTreeSet<String>) -> bool {
@@ -110,7 +110,7 @@ fn section(name: &str) -> Vec<String> {
     names.map(|(name, _)| name.replace('-', "_")).collect()
 }
 
-/// Tells whether a text names a crate, as the first segment of a path.
+/// Returns whether a text names a crate, as the first segment of a path.
 fn names(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let is_first =

@@ -32,7 +32,7 @@ fn sample() -> Scratch {
 
 const URL: &str = "ssh://git@example.com/it's a $(fleet)";
 
-/// Gives the objects that a script makes, by the flux command; none where there is no flux command.
+/// Returns the objects that a script makes, by the flux command; none where there is no flux command.
 fn exported(scratch: &Scratch, script: &str) -> Option<Vec<Value>> {
     let path = std::env::var_os("PATH")?;
     let on_path =

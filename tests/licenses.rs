@@ -105,7 +105,7 @@ fn modules() -> Option<BTreeSet<Part>> {
     Some(parts)
 }
 
-/// Gives the licence files of a folder.
+/// Returns the licence files of a folder.
 fn texts(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

@@ -196,7 +196,7 @@ fn a_plainly_divided_app_follows_a_changed_type() {
     assert_same(&start, &scratch.tree(), "there and back again");
 }
 
-/// Gives the bytes of a file of a tree.
+/// Returns the bytes of a file of a tree.
 fn file_of(tree: &Tree, path: &str) -> Vec<u8> {
     match &tree[Path::new(path)] {
         Node::File(bytes, _) => bytes.clone(),

@@ -35,7 +35,7 @@ enum Part {
 }
 
 impl Part {
-    /// Gives the script and what is written of its output.
+    /// Returns the script and what is written of its output.
     fn script(&self) -> Option<(String, Option<&Vec<String>>)> {
         match self {
             Part::Text(_) => None,
@@ -93,7 +93,7 @@ fn run(commands: &[String]) -> Vec<Vec<String>> {
     printed
 }
 
-/// Tells whether lines are what a pattern says.
+/// Returns whether lines are what a pattern says.
 fn matches(pattern: &[String], lines: &[String]) -> bool {
     match pattern {
         [] => lines.is_empty(),

@@ -196,7 +196,7 @@ fn tell_speed(cases: &[Case], zones: &[Zone], spent: &str) {
     );
 }
 
-/// Gives the processor time of this thread where the system tells it, as other programs run beside the tests.
+/// Returns the processor time of this thread where the system tells it, as other programs run beside the tests.
 fn processor_time() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
@@ -262,7 +262,7 @@ fn only_the_zones_of_go_differ() {
     );
 }
 
-/// Gives the instants, on a grid of six hours from 1969 to 2044, at which Go's database has another offset.
+/// Returns the instants, on a grid of six hours from 1969 to 2044, at which Go's database has another offset.
 fn other_offsets(robfig: &Robfig, zone: &Zone) -> Vec<i64> {
     let grid: Vec<i64> = (-365 * 86_400..74 * 366 * 86_400).step_by(6 * 3600).collect();
     let lines: Vec<String> = grid.iter().map(|second| format!("{}\t{second}", zone.name)).collect();

@@ -47,7 +47,7 @@ fn verified(scratch: &Scratch, code: i32, arguments: &[&str], words: &[&str]) ->
     entries.iter().find(|entry| entry["path"] == ENTRY).unwrap().clone()
 }
 
-/// Gives what the JSON says of one object.
+/// Returns what the JSON says of one object.
 fn of<'a>(entry: &'a Value, object: &str) -> Vec<&'a str> {
     let differences = entry["differences"].as_array().unwrap().iter();
     differences

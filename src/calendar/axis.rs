@@ -14,7 +14,7 @@ pub struct Day {
     pub start: Timestamp,
 }
 
-/// Gives the days that begin within a calendar, and the first one wherever that begins.
+/// Returns the days that begin within a calendar, and the first one wherever that begins.
 pub fn days(calendar: &Calendar) -> Vec<Day> {
     let mut date = calendar.from.to_zoned(calendar.zone.clone()).date();
     let mut days = vec![Day { date, start: calendar.from }];
@@ -29,7 +29,7 @@ pub fn days(calendar: &Calendar) -> Vec<Day> {
     days
 }
 
-/// Gives the part of the range that lies before an instant, from 0 to 1.
+/// Returns the part of the range that lies before an instant, from 0 to 1.
 pub fn fraction(calendar: &Calendar, at: Timestamp) -> f64 {
     let whole = calendar.to.as_second() - calendar.from.as_second();
     let part = at.as_second() - calendar.from.as_second();

@@ -71,7 +71,7 @@ impl<'c> Page<'c> {
         found
     }
 
-    /// Tells whether now is one of the days.
+    /// Returns whether now is one of the days.
     fn is_shown(&self) -> bool {
         (self.calendar.from..self.calendar.to).contains(&self.now)
     }
@@ -155,12 +155,12 @@ impl<'c> Page<'c> {
         first.into_iter().chain(windows).collect()
     }
 
-    /// Tells whether what is merged now lands: where the gate is off, nothing closes.
+    /// Returns whether what is merged now lands: where the gate is off, nothing closes.
     fn is_open(&self, row: &Row) -> bool {
         !row.is_closing() || self.open(row).is_some()
     }
 
-    /// Says whether a row is open, and until when.
+    /// Returns whether a row is open, and until when.
     fn state(&self, row: &Row) -> String {
         if !self.is_shown() {
             return String::new();

@@ -71,7 +71,7 @@ pub fn reason(reason: Option<&str>) -> String {
     reason.map(|reason| format!(" ({})", clean(reason))).unwrap_or_default()
 }
 
-/// Gives the name of a zone.
+/// Returns the name of a zone.
 pub fn zone(zone: &TimeZone) -> &str {
     zone.iana_name().unwrap_or("local time")
 }

@@ -92,7 +92,7 @@ impl Row {
         self.overrides.iter().filter(move |given| !self.times.iter().any(|time| tells(time, given)))
     }
 
-    /// Tells whether something closes outside of the windows.
+    /// Returns whether something closes outside of the windows.
     pub fn is_closing(&self) -> bool {
         self.closes == Closes::Gate
     }

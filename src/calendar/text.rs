@@ -77,7 +77,7 @@ fn axis(calendar: &Calendar, width: usize) -> String {
     line
 }
 
-/// Gives the column that an instant falls into.
+/// Returns the column that an instant falls into.
 fn column(calendar: &Calendar, at: Timestamp, width: usize) -> usize {
     let whole = i128::from(calendar.to.as_second() - calendar.from.as_second()).max(1);
     let part = i128::from(at.as_second() - calendar.from.as_second());
@@ -161,7 +161,7 @@ fn list(calendar: &Calendar, row: &Row, width: usize) -> String {
     text
 }
 
-/// Says whether two zones show the same times at both ends of an interval.
+/// Returns whether two zones show the same times at both ends of an interval.
 fn shows_the_same(a: &TimeZone, b: &TimeZone, open: Timestamp, close: Timestamp) -> bool {
     [open, close].into_iter().all(|at| a.to_offset(at) == b.to_offset(at))
 }

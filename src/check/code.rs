@@ -28,7 +28,7 @@ impl Code {
         diagnostic
     }
 
-    /// Gives the kind with this code, in any case, or with this name.
+    /// Returns the kind with this code, in any case, or with this name.
     pub fn find(text: &str) -> Option<Code> {
         CODES.into_iter().find(|code| code.code.eq_ignore_ascii_case(text) || code.name == text)
     }
@@ -238,7 +238,7 @@ codes! {
         "The time zone database inside the program is of the year before last, or older.";
 }
 
-/// Gives the code of a lint of a schedule.
+/// Returns the code of a lint of a schedule.
 pub fn code_of_lint(lint: LintCode) -> Code {
     match lint {
         LintCode::MissingZone => MISSING_ZONE,

@@ -3,7 +3,7 @@
 /// What `docs/codes.md` says about all of them.
 const DOCUMENT: &str = include_str!("../../docs/codes.md");
 
-/// Gives the section of a code: what it is about, why it matters, the source, and what is wrong and right.
+/// Returns the section of a code: what it is about, why it matters, the source, and what is wrong and right.
 ///
 /// ```
 /// let text = gitops_windows::check::explain("GW014").unwrap();

@@ -129,7 +129,7 @@ fn sealed(input: &Input<'_>, templates: &Templates, edited: &[&RepoPath]) -> BTr
     found
 }
 
-/// Tells whether only the first line of a generated file is written anew.
+/// Returns whether only the first line of a generated file is written anew.
 fn is_sealed(input: &Input<'_>, builder: &Builder<'_>, path: &RepoPath) -> bool {
     let text = builder.now().file(path).and_then(|file| file.text());
     let before = input.snapshot.file(path).filter(|file| ownership(file) == Ownership::Edited);

@@ -30,7 +30,7 @@ pub fn hand_made(subject: &Subject<'_>, now: Timestamp) -> Vec<Diagnostic> {
     distinct(findings)
 }
 
-/// Gives the window that two jobs make; `None` where their zones differ or an expression is none.
+/// Returns the window that two jobs make; `None` where their zones differ or an expression is none.
 pub(super) fn window(open: &GateJob, close: &GateJob) -> Option<Window> {
     let expression = |job: &GateJob| CronExpr::parse(job.value["spec"]["schedule"].as_str()?).ok();
     let zone_of = |job: &GateJob| job.value["spec"]["timeZone"].as_str().map(str::to_owned);

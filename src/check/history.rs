@@ -109,7 +109,7 @@ fn index<'s>(
     index
 }
 
-/// Gives what the cluster has from then on, by its ids there. Where only the cluster knows one of the ids of an object
+/// Returns what the cluster has from then on, by its ids there. Where only the cluster knows one of the ids of an object
 /// that is built as before, it counts as the same: whether it is another one can't be told.
 fn now<'s>(old: &[&'s Delivery], new: &[&'s Delivery]) -> Index<'s> {
     let pairs = old.iter().flat_map(|one| one.objects.iter().map(|was| ((key(one), &was.id), &*was.live)));
@@ -148,7 +148,7 @@ impl<'s> Change<'s> {
         self.deliveries.iter().find(same).copied()
     }
 
-    /// Tells whether the Flux Kustomization of this name is in the older revision.
+    /// Returns whether the Flux Kustomization of this name is in the older revision.
     fn was(&self, delivery: &Delivery) -> bool {
         self.own().any(|other| key(other) == key(delivery))
     }

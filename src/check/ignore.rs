@@ -165,7 +165,7 @@ fn bad(why: &str, place: Place) -> Diagnostic {
         .help("write `# gitops-windows: ignore[GW014] why it is wanted`")
 }
 
-/// Gives the spans of the texts of several lines.
+/// Returns the spans of the texts of several lines.
 fn block_scalars(text: &str) -> Vec<Range<usize>> {
     fn collect(node: &Node, text: &str, found: &mut Vec<Range<usize>>) {
         for (key, value) in node.entries() {
@@ -185,7 +185,7 @@ fn block_scalars(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Gives where a comment that ignores begins in a line, and what follows its bracket, where it has one.
+/// Returns where a comment that ignores begins in a line, and what follows its bracket, where it has one.
 fn comment(line: &str) -> Option<(usize, Option<&str>)> {
     let mark = line.find(NAME)?;
     let word = line[mark + NAME.len()..].trim_start().strip_prefix("ignore")?;
@@ -208,7 +208,7 @@ mod tests {
     use crate::check::code::{DOUBLE_OWNED, PATCH_WITHOUT_MATCH};
     use crate::repo::{Entry, File};
 
-    /// Gives code and line of what is left of findings GW014 on the lines that hold `x`.
+    /// Returns code and line of what is left of findings GW014 on the lines that hold `x`.
     fn left(text: &str) -> Vec<(&'static str, usize)> {
         let path = RepoPath::parse("a.yaml").unwrap();
         let snapshot =

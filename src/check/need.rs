@@ -181,7 +181,7 @@ impl<'o> State<'o> {
     }
 }
 
-/// Tells whether a CustomResourceDefinition serves the kind of an object in its version.
+/// Returns whether a CustomResourceDefinition serves the kind of an object in its version.
 pub fn serves(definition: &Value, object: &Value) -> bool {
     let text = |field: &str| object[field].as_str();
     let named = text("apiVersion").and_then(|text| text.split_once('/')).zip(text("kind"));

@@ -70,7 +70,7 @@ impl Former {
     }
 }
 
-/// Tells whether a finding is about more than an older one, where renamed Flux Kustomizations and clusters count as what
+/// Returns whether a finding is about more than an older one, where renamed Flux Kustomizations and clusters count as what
 /// they were; given the keys of all before and now.
 fn grows(
     finding: &Diagnostic,
@@ -93,13 +93,13 @@ fn keys(subject: &Subject<'_>) -> BTreeSet<String> {
     all.chain(subject.deliveries.iter().map(|delivery| delivery.key())).collect()
 }
 
-/// Tells whether two findings are at the same line.
+/// Returns whether two findings are at the same line.
 fn is_in_place(one: &Diagnostic, other: &Diagnostic) -> bool {
     let line = |finding: &Diagnostic| finding.place.as_ref().and_then(Place::line);
     is_in_file(one, other) && line(one) == line(other)
 }
 
-/// Tells whether two findings are in one file.
+/// Returns whether two findings are in one file.
 fn is_in_file(one: &Diagnostic, other: &Diagnostic) -> bool {
     file(one) == file(other)
 }
@@ -132,7 +132,7 @@ fn file(finding: &Diagnostic) -> Option<&RepoPath> {
     finding.place.as_ref().map(|place| &place.path)
 }
 
-/// Tells whether two findings say the same, wherever it stands.
+/// Returns whether two findings say the same, wherever it stands.
 pub fn is_same(one: &Diagnostic, other: &Diagnostic) -> bool {
     (one.code, one.words()) == (other.code, other.words())
 }

@@ -37,12 +37,12 @@ pub struct NameReference {
 }
 
 impl NameReference {
-    /// Tells whether an object is what is asked for. Objects of a cluster have no namespace.
+    /// Returns whether an object is what is asked for. Objects of a cluster have no namespace.
     pub fn names(&self, id: &ObjectId) -> bool {
         id.kind == self.kind && id.group == self.group && id.name == self.name && self.same_namespace(id)
     }
 
-    /// Tells whether an object that is [named](NameReference::names) has what is asked for.
+    /// Returns whether an object that is [named](NameReference::names) has what is asked for.
     pub fn is_met_by(&self, object: &Value) -> bool {
         let has_key = |key: &str| {
             let maps = ["data", "binaryData", "stringData"];
@@ -61,7 +61,7 @@ impl NameReference {
         }
     }
 
-    /// Tells whether an object lies where this one is looked for.
+    /// Returns whether an object lies where this one is looked for.
     pub fn same_namespace(&self, id: &ObjectId) -> bool {
         id.namespace == self.namespace
     }

@@ -102,7 +102,7 @@ pub fn spec_lints_with(
     findings.sorted()
 }
 
-/// Tells whether a finding is about windows, not about CronJobs that run at openings and closings alone.
+/// Returns whether a finding is about windows, not about CronJobs that run at openings and closings alone.
 fn counts_in_table(lint: &Lint) -> bool {
     !matches!(lint.code, LintCode::LostClosing | LintCode::UnevenTimes)
 }
@@ -142,7 +142,7 @@ struct Usage<'s> {
     windows: Vec<&'s Placed<WindowDef>>,
 }
 
-/// Gives the uses of windows: for each type its own, with the clusters that take them, and those of each
+/// Returns the uses of windows: for each type its own, with the clusters that take them, and those of each
 /// cluster that has others.
 fn usages(spec: &Spec) -> Vec<Usage<'_>> {
     let mut usages = Vec::new();
@@ -232,7 +232,7 @@ impl Findings {
         }
     }
 
-    /// Gives them in the order of the file.
+    /// Returns them in the order of the file.
     fn sorted(mut self) -> Vec<Diagnostic> {
         self.found.sort_by_key(|diagnostic| (start(diagnostic), diagnostic.code));
         self.found

@@ -85,12 +85,12 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Gives the deliveries of each cluster that gets objects.
+    /// Returns the deliveries of each cluster that gets objects.
     pub fn clusters(&self) -> BTreeMap<&ClusterKey, Vec<&Delivery>> {
         self.grouped(&self.by_cluster)
     }
 
-    /// Gives the deliveries of one cluster, in the order of entry points.
+    /// Returns the deliveries of one cluster, in the order of entry points.
     pub fn deliveries_of(
         &self,
         cluster: &ClusterKey,
@@ -98,12 +98,12 @@ impl<'a> Subject<'a> {
         self.at(self.by_cluster.get(cluster))
     }
 
-    /// Gives the deliveries by the clusters in which their Flux Kustomizations lie.
+    /// Returns the deliveries by the clusters in which their Flux Kustomizations lie.
     pub fn reconcilers(&self) -> BTreeMap<&ClusterKey, Vec<&Delivery>> {
         self.grouped(&self.by_reconciler)
     }
 
-    /// Gives the deliveries of which the Flux Kustomization lies in a cluster, in the order of entry points: those that a
+    /// Returns the deliveries of which the Flux Kustomization lies in a cluster, in the order of entry points: those that a
     /// CronJob there can suspend, and that may depend on one another.
     pub fn reconciled_in(
         &self,
@@ -126,12 +126,12 @@ impl<'a> Subject<'a> {
         index.iter().map(|(cluster, all)| (cluster, self.at(Some(all)).collect())).collect()
     }
 
-    /// Gives the Flux Kustomization of a delivery, where one stands in Git.
+    /// Returns the Flux Kustomization of a delivery, where one stands in Git.
     pub fn flux(&self, delivery: &Delivery) -> Option<&'a FluxKustomization> {
         delivery.flux.map(|index| self.model.flux(index))
     }
 
-    /// Gives the Flux Kustomization of a delivery, also where a FluxInstance makes it.
+    /// Returns the Flux Kustomization of a delivery, also where a FluxInstance makes it.
     pub fn applying(&self, delivery: &Delivery) -> Option<&'a FluxKustomization> {
         self.model.applying(delivery)
     }
@@ -150,7 +150,7 @@ impl<'a> Subject<'a> {
         held.find(|(one, _)| delivery.is_named(one.namespace(), one.name())).map(|(_, source)| source)
     }
 
-    /// Gives a job as an applied object, with its origin.
+    /// Returns a job as an applied object, with its origin.
     pub fn applied(&self, job: &GateJob) -> Option<&Applied> {
         self.deliveries[job.delivery].objects.iter().find(|applied| {
             applied.id.kind == "CronJob"
@@ -159,13 +159,13 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Gives the jobs of a cluster.
+    /// Returns the jobs of a cluster.
     pub fn jobs_of<'s>(&'s self, cluster: &'s ClusterKey) -> impl Iterator<Item = &'s GateJob> {
         self.jobs_by_cluster.get(cluster).into_iter().flatten().map(|position| &self.jobs[*position])
     }
 }
 
-/// Gives the positions of what belongs to each cluster.
+/// Returns the positions of what belongs to each cluster.
 fn positions<'c>(clusters: impl Iterator<Item = &'c ClusterKey>) -> BTreeMap<ClusterKey, Vec<usize>> {
     let mut found: BTreeMap<ClusterKey, Vec<usize>> = BTreeMap::new();
     for (position, cluster) in clusters.enumerate() {

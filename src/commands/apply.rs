@@ -201,7 +201,7 @@ fn decide(
 }
 
 impl Consent {
-    /// Tells whether to ask whoever sits there.
+    /// Returns whether to ask whoever sits there.
     pub fn may_ask(&self, output: &Output) -> bool {
         !self.yes && !self.dry_run && output.can_ask()
     }
@@ -379,7 +379,7 @@ fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
     }
 }
 
-/// Gives the difference for people. The schema of the spec is told in a line: it is the program's
+/// Returns the difference for people. The schema of the spec is told in a line: it is the program's
 /// own, and would bury what people came for.
 pub(super) fn unified(changes: &Changes, color: bool) -> String {
     let is_schema = |path: &&RepoPath| path.name() == Some(SCHEMA_FILE);
@@ -392,7 +392,7 @@ pub(super) fn unified(changes: &Changes, color: bool) -> String {
     text
 }
 
-/// Gives a plan as JSON: the difference, and what became of each entry point.
+/// Returns a plan as JSON: the difference, and what became of each entry point.
 fn to_json(plan: &Plan, written: bool) -> Value {
     let mut value = diff::json(&plan.changes);
     let entries: Vec<Value> = plan.report.entries().iter().map(|entry| entry.to_json()).collect();

@@ -220,7 +220,7 @@ fn is_nowhere(model: &Model, output: &Output) -> bool {
     true
 }
 
-/// Tells whether nothing waits although the spec wants that: it has windows, and not all gates are off.
+/// Returns whether nothing waits although the spec wants that: it has windows, and not all gates are off.
 fn waits_for_nothing(spec: &Spec, model: &Model) -> bool {
     let is_on = |cluster: &String| spec.gates(cluster) && spec.gate_enabled(cluster);
     spec.clusters.keys().any(is_on) && Holds::new(model, Some(spec)).all().is_empty()

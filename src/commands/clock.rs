@@ -11,12 +11,12 @@ use crate::schedule::{self, SPOKEN, Said, Unreal};
 use crate::spec::{skipped, unskipped};
 use crate::text::did_you_mean;
 
-/// Gives the current time: that of `--now`, or of the machine.
+/// Returns the current time: that of `--now`, or of the machine.
 pub fn now(global: &Global) -> Result<Timestamp, Error> {
     global.now.as_deref().map_or_else(|| Ok(Timestamp::now()), |text| instant("--now", text))
 }
 
-/// Gives the zone of whoever asks: `TZ`, or that of the machine; UTC where neither is known.
+/// Returns the zone of whoever asks: `TZ`, or that of the machine; UTC where neither is known.
 pub fn local() -> TimeZone {
     TimeZone::try_system().unwrap_or(TimeZone::UTC)
 }
@@ -69,7 +69,7 @@ pub fn said(
     })
 }
 
-/// Says whether a text is a time, which then is one that no timestamp can hold.
+/// Returns whether a text is a time, which then is one that no timestamp can hold.
 fn is_beyond(text: &str) -> bool {
     Pieces::parse(text).is_ok_and(|pieces| pieces.time().is_some() && pieces.offset().is_some())
 }

@@ -128,7 +128,7 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     Ok(exit)
 }
 
-/// Tells whether each entry point that was split has taken its last step.
+/// Returns whether each entry point that was split has taken its last step.
 fn is_done(plan: &Plan) -> bool {
     let is_finished = |one: &Standing| one.stage == Stage::Finished && !one.is_kept;
     plan.changes.is_empty()

@@ -61,7 +61,7 @@ pub fn complete(arguments: &Complete, output: &Output) -> Result<Exit, Error> {
     Ok(Exit::Clean)
 }
 
-/// Gives a line for each completion, a description after a tab, and the directive.
+/// Returns a line for each completion, a description after a tab, and the directive.
 fn completions(words: &[String]) -> String {
     let mut command = Cli::command();
     command.build();
@@ -107,7 +107,7 @@ impl<'c> Place<'c> {
         place
     }
 
-    /// Gives the option whose value the next word is; `option` lacks its first `-`.
+    /// Returns the option whose value the next word is; `option` lacks its first `-`.
     fn waiting(&self, option: &str) -> Option<&'c Arg> {
         let takes_value = |argument: &&Arg| argument.get_action().takes_values();
         let mut all = self.command.get_arguments();
@@ -120,7 +120,7 @@ impl<'c> Place<'c> {
         }
     }
 
-    /// Gives what may stand here where the word begins as given, and whether a file's name may.
+    /// Returns what may stand here where the word begins as given, and whether a file's name may.
     fn next(&self, begun: &str) -> (Vec<(String, String)>, bool) {
         if let Some(option) = self.option {
             return values(option, "");
@@ -153,7 +153,7 @@ fn help(argument: &Arg) -> String {
     argument.get_help().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Gives the values of an argument, and whether it has others.
+/// Returns the values of an argument, and whether it has others.
 fn values(argument: &Arg, before: &str) -> (Vec<(String, String)>, bool) {
     let possible = argument.get_possible_values();
     let shown = possible.iter().filter(|value| !value.is_hide_set());

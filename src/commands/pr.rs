@@ -232,7 +232,7 @@ fn undecided(files: &Snapshot, workspace: &Workspace) -> Result<(), Error> {
     Err(Error::invalid(problem.at(Place::span(path.clone(), text, mark)).help(help)))
 }
 
-/// Tells whether a commit holds the same files.
+/// Returns whether a commit holds the same files.
 fn is_same(repository: &Repository, commit: &str, files: &Snapshot) -> bool {
     repository.snapshot_beside(commit, files).is_ok_and(|own| files.differing(&own.snapshot).is_empty())
 }

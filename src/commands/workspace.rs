@@ -48,7 +48,7 @@ impl Workspace {
         Ok(Workspace { repository, snapshot: reading.snapshot, spec_path, edited: Vec::new() })
     }
 
-    /// Gives the templates that the user placed in `templates/` beside the spec, by name.
+    /// Returns the templates that the user placed in `templates/` beside the spec, by name.
     pub fn overrides(&self) -> BTreeMap<String, String> {
         self.overrides_of(&self.snapshot)
     }
@@ -289,7 +289,7 @@ impl Loaded {
         Ok(Base { spec, snapshot, model })
     }
 
-    /// Gives the parts as a plan takes them.
+    /// Returns the parts as a plan takes them.
     pub fn input(&self) -> Input<'_> {
         Input {
             spec: &self.spec,
@@ -308,7 +308,7 @@ pub struct Base {
 }
 
 impl Base {
-    /// Gives the parts as a plan takes them.
+    /// Returns the parts as a plan takes them.
     pub fn input<'a>(&'a self, renderer: &'a dyn Renderer) -> Input<'a> {
         Input { spec: &self.spec, snapshot: &self.snapshot, model: &self.model, renderer }
     }

@@ -28,7 +28,7 @@ pub(super) fn default_of_instance(cluster: &Value) -> Option<String> {
     (cluster["multitenant"] == true).then(|| account.unwrap_or("default").to_owned())
 }
 
-/// Gives the Flux Kustomization of a `sync` the account that a FluxInstance with `multitenant` patches into it (the same).
+/// Returns the Flux Kustomization of a `sync` the account that a FluxInstance with `multitenant` patches into it (the same).
 pub(super) fn give_own(cluster: &Value, kustomization: &mut Value) {
     if default_of_instance(cluster).is_some() {
         kustomization["spec"]["serviceAccountName"] = CONTROLLER.into();

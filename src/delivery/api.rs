@@ -38,7 +38,7 @@ impl Clusters {
 }
 
 impl Cluster {
-    /// Tells whether one of some folders is built for the cluster itself.
+    /// Returns whether one of some folders is built for the cluster itself.
     fn builds_any(&self, folders: &BTreeSet<RepoPath>) -> bool {
         let own = self.kustomizations.iter().filter(|one| one.target().is_empty());
         let built = own.filter_map(|one| one.path.as_ref());
@@ -62,7 +62,7 @@ impl Model {
         api.map_or(Some(crate::repo::flux::API_VERSION), |api| api.newest())
     }
 
-    /// Tells whether a cluster has `spec.deletionPolicy`, as far as Git says.
+    /// Returns whether a cluster has `spec.deletionPolicy`, as far as Git says.
     pub fn takes_policies(&self, cluster: &str) -> bool {
         let api = self.delivered.named(cluster).and_then(|cluster| cluster.api.as_ref());
         api.is_none_or(|api| api.has(crate::repo::flux::API_VERSION, "deletionPolicy"))

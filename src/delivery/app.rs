@@ -26,13 +26,13 @@ pub struct Child {
 }
 
 impl Child {
-    /// Tells whether a name on the command line means this app.
+    /// Returns whether a name on the command line means this app.
     pub fn is_named(&self, name: &str) -> bool {
         self.app == name || self.aliases.iter().any(|alias| alias == name)
     }
 }
 
-/// Gives the folders that an entry point lists, and the positions of everything else in the list.
+/// Returns the folders that an entry point lists, and the positions of everything else in the list.
 pub fn children(
     model: &Model,
     entry: &EntryPoint,
@@ -146,7 +146,7 @@ pub fn base_part(spec: &Spec, folder: &RepoPath, change_type: &str) -> Option<Re
     root.join(&expand_folder(&spec.layout.app, &folder.relative_to(&root), &[("type", change_type)])?).ok()
 }
 
-/// Gives the folder whose part of one type a folder is by the layout: `apps/nginx` for `apps/nginx/nginx-rt`.
+/// Returns the folder whose part of one type a folder is by the layout: `apps/nginx` for `apps/nginx/nginx-rt`.
 fn unsplit(spec: &Spec, folder: &RepoPath) -> Option<RepoPath> {
     let root = spec.folder();
     let is_part = |app: &RepoPath| {
@@ -183,7 +183,7 @@ pub fn app_name(folder: &RepoPath, cluster: &str) -> String {
     name.or_else(|| folder.name()).unwrap_or("apps").to_owned()
 }
 
-/// Gives every app name in the repository, in order: what a command line may name.
+/// Returns every app name in the repository, in order: what a command line may name.
 pub fn app_names(model: &Model) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     // What brings Flux Kustomizations lists no app.

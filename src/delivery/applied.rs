@@ -32,12 +32,12 @@ pub struct Applied {
 }
 
 impl Applied {
-    /// Gives the object's content.
+    /// Returns the object's content.
     pub fn value(&self) -> &Value {
         &self.object.value
     }
 
-    /// Tells whether the object is of this kind of this API group.
+    /// Returns whether the object is of this kind of this API group.
     pub fn is(&self, group: &str, kind: &str) -> bool {
         self.id.kind == kind && self.id.group == group
     }
@@ -60,7 +60,7 @@ impl Applied {
         }
     }
 
-    /// Gives the place in the order of types: nothing waits for what has a greater one.
+    /// Returns the place in the order of types: nothing waits for what has a greater one.
     pub fn rank(&self) -> usize {
         match (&self.held, self.change_type) {
             (Some(Hold::Suspended | Hold::Source(_)), _) => usize::MAX,
@@ -108,14 +108,14 @@ pub struct Delivery {
     pub gated: Option<Hold>,
 }
 
-/// Tells whether a namespace and a name, which may be `*`, mean those of a Flux Kustomization; an empty
+/// Returns whether a namespace and a name, which may be `*`, mean those of a Flux Kustomization; an empty
 /// namespace is any.
 pub(crate) fn names((space, of): (&str, &str), (namespace, name): (&str, &str)) -> bool {
     (of == name || of == "*") && (space == namespace || space.is_empty() || namespace.is_empty())
 }
 
 impl Delivery {
-    /// Tells whether a CronJob or a reference names this Flux Kustomization.
+    /// Returns whether a CronJob or a reference names this Flux Kustomization.
     pub fn is_named(&self, namespace: &str, name: &str) -> bool {
         names((namespace, name), (&self.namespace, &self.name))
     }
@@ -197,7 +197,7 @@ pub fn deliveries(
     found
 }
 
-/// Gives objects the ids that they have in their clusters; two of one id are an error of the build.
+/// Returns objects the ids that they have in their clusters; two of one id are an error of the build.
 fn settle(model: &Model, deliveries: &mut [Delivery]) {
     for delivery in deliveries {
         let Some(flux) = model.applying(delivery) else { continue };

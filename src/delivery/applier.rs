@@ -59,18 +59,18 @@ impl<'m> Applier<'m> {
         self.kustomization.map(|one| &one.artifact)
     }
 
-    /// Tells whether all builds on the way to it succeed, or an older state tells what those that fail have left of it.
+    /// Returns whether all builds on the way to it succeed, or an older state tells what those that fail have left of it.
     pub fn is_certain(&self) -> bool {
         self.kustomization.is_none_or(|one| one.is_certain)
     }
 
-    /// Tells whether it waits at its source, and is not suspended.
+    /// Returns whether it waits at its source, and is not suspended.
     pub fn is_held(&self, model: &Model) -> bool {
         let own = self.kustomization.zip(model.delivered.named(self.cluster));
         own.is_some_and(|(one, cluster)| cluster.is_held(&cluster.fetched(&one.source())))
     }
 
-    /// Tells whether it builds the files that it has otherwise than before, since another spec comes at once where other files
+    /// Returns whether it builds the files that it has otherwise than before, since another spec comes at once where other files
     /// are held at the source.
     pub fn rebuilds(&self, model: &Model, older: &Applier<'_>, former: &Model) -> bool {
         let is_other = older.request() != self.request() || older.post_build() != self.post_build();
@@ -83,7 +83,7 @@ impl<'m> Applier<'m> {
         Request::flux(self.path.clone(), self.spec()).with_origins()
     }
 
-    /// Tells whether it is the root of a cluster that nobody in Git applies and that has no list of its own: its build
+    /// Returns whether it is the root of a cluster that nobody in Git applies and that has no list of its own: its build
     /// would take in the folders of Flux Kustomizations as well. That the spec names it says that the cluster gets all of it.
     pub fn is_unsaid(&self, model: &Model) -> bool {
         let is_guessed = |cluster: &Cluster| {

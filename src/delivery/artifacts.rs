@@ -36,7 +36,7 @@ impl<'a> Artifacts<'a> {
         Artifacts { before, after, touched: BTreeMap::new() }
     }
 
-    /// Tells whether a build may read something that differs from what it read before: content, or what its source leaves out.
+    /// Returns whether a build may read something that differs from what it read before: content, or what its source leaves out.
     pub(crate) fn may_differ(&mut self, old: &Applier<'a>, new: &Applier<'a>) -> bool {
         let sides = [(self.before, old), (self.after, new)];
         let touched = self.touched.entry([old.artifact(), new.artifact()]).or_insert_with(|| {
@@ -78,7 +78,7 @@ impl Touched {
 }
 
 impl Differing {
-    /// Tells whether something differs at a path, below it or above it: a link to a folder may have been one before.
+    /// Returns whether something differs at a path, below it or above it: a link to a folder may have been one before.
     fn touches(&self, path: &RepoPath) -> bool {
         let text = path.as_str();
         let mut above = text.match_indices('/').map(|(end, _)| &text[..end]);

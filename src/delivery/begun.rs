@@ -113,12 +113,12 @@ impl Begun {
         Begun { appeared, first: First::Brought(opening), tick: 0, assumption: None }
     }
 
-    /// Tells whether nothing has ever brought its gate to the cluster.
+    /// Returns whether nothing has ever brought its gate to the cluster.
     pub fn is_uncome(&self) -> bool {
         self.first == First::Never
     }
 
-    /// Tells whether it waits only from the opening of what applies it on.
+    /// Returns whether it waits only from the opening of what applies it on.
     pub fn is_brought(&self) -> bool {
         matches!(self.first, First::Brought(_))
     }
@@ -240,7 +240,7 @@ impl States<'_> {
         self.states.iter().rposition(is_there).unwrap_or(0)
     }
 
-    /// Tells whether CronJobs of the state before one had a Flux Kustomization closed as that one came; `None` where that is
+    /// Returns whether CronJobs of the state before one had a Flux Kustomization closed as that one came; `None` where that is
     /// not known, or none did.
     pub(super) fn was_closed(&self, position: usize, cluster: &str, target: &GateTarget) -> Option<bool> {
         let Appeared::At(came) = self.states[position].since else { return None };

@@ -7,23 +7,23 @@ use crate::path::RepoPath;
 use crate::render::{Request, build_fields};
 use crate::repo::FluxKustomization;
 
-/// Gives the way in which a Flux Kustomization builds its folder.
+/// Returns the way in which a Flux Kustomization builds its folder.
 pub fn build(one: &FluxKustomization) -> Value {
     Value::Object(build_fields(&one.effective["spec"]))
 }
 
-/// Gives the build of a Flux Kustomization; `None` where it builds no folder of this repository.
+/// Returns the build of a Flux Kustomization; `None` where it builds no folder of this repository.
 pub fn request(one: &FluxKustomization) -> Option<Request> {
     Some(Request::flux(one.path.clone()?, &one.effective["spec"]))
 }
 
-/// Gives `spec.postBuild` and `spec.kubeConfig`: what makes other objects of the same build, or brings them to
+/// Returns `spec.postBuild` and `spec.kubeConfig`: what makes other objects of the same build, or brings them to
 /// another cluster.
 pub fn beyond(one: &FluxKustomization) -> [Value; 2] {
     ["postBuild", "kubeConfig"].map(|field| one.spec(field).clone())
 }
 
-/// Gives the ways in which a cluster builds an entry point: one for each Flux Kustomization that
+/// Returns the ways in which a cluster builds an entry point: one for each Flux Kustomization that
 /// differs from the others. Where Git names none, one without any field is taken.
 pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
@@ -38,7 +38,7 @@ pub fn builds(model: &Model, entry: &EntryPoint) -> Vec<Value> {
     found
 }
 
-/// Gives a build for another folder: components are named by paths relative to the folder.
+/// Returns a build for another folder: components are named by paths relative to the folder.
 pub fn rebuilt(build: &Value, from: &RepoPath, to: &RepoPath) -> Value {
     let mut build = build.clone();
     let components = build.get_mut("components").and_then(Value::as_array_mut);

@@ -112,7 +112,7 @@ impl<'m> Way<'m> {
     }
 }
 
-/// Tells whether a list that takes part in a build names what is not there.
+/// Returns whether a list that takes part in a build names what is not there.
 fn lacks(graph: &Graph, files: &Snapshot, folder: &RepoPath) -> bool {
     let is_there = |path: &RepoPath| {
         let real = graph.real(path);

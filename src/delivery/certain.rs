@@ -167,13 +167,13 @@ impl Reader<'_> {
         roots.iter().filter(|root| moved(root)).map(|root| root.folder.clone()).collect()
     }
 
-    /// Tells whether the folder of a root builds, and does not bring the root.
+    /// Returns whether the folder of a root builds, and does not bring the root.
     fn is_unlisted(&mut self, root: &Root, known: &Known) -> bool {
         let Some((file, ..)) = root.identity() else { return false };
         !self.top.graph.taken_in_by(file).contains(&root.folder) && self.builds_without(root, known)
     }
 
-    /// Tells whether a root builds, and its build does not bring it: what fails prunes nothing.
+    /// Returns whether a root builds, and its build does not bring it: what fails prunes nothing.
     fn builds_without(&mut self, root: &Root, known: &Known) -> bool {
         let clusters = self.clusters(vec![root.clone()], known);
         let mut own = clusters.iter().flat_map(|cluster| &cluster.kustomizations);
@@ -187,7 +187,7 @@ impl Reader<'_> {
         self.alike(former).find(|one| Some(&one.file) == former.file.as_ref())
     }
 
-    /// Tells whether the folder of a former root takes in a file that brings it all the same.
+    /// Returns whether the folder of a former root takes in a file that brings it all the same.
     fn is_taken_in(&self, former: &Root) -> bool {
         let taken_in = |one: &FluxKustomization| self.top.graph.taken_in_by(&one.file);
         self.alike(former).any(|one| taken_in(one).contains(&former.folder))
@@ -202,12 +202,12 @@ impl Reader<'_> {
         self.flux.iter().filter(is_it).filter(|one| !self.top.graph.is_patch(&one.file))
     }
 
-    /// Tells whether a folder is one that Flux could build.
+    /// Returns whether a folder is one that Flux could build.
     pub(super) fn stands(&self, folder: &RepoPath) -> bool {
         self.top.graph.stands(self.snapshot, folder)
     }
 
-    /// Tells whether a folder that the spec names only holds the roots of its cluster: it has no list of its own, and they
+    /// Returns whether a folder that the spec names only holds the roots of its cluster: it has no list of its own, and they
     /// bring all that it would.
     fn only_holds(&mut self, folder: &RepoPath, roots: &[Root], known: &Known) -> bool {
         let below: Vec<Root> =
@@ -220,14 +220,14 @@ impl Reader<'_> {
         own.is_subset(&written(below))
     }
 
-    /// Tells whether the source of a Flux Kustomization stands in its file, as `flux bootstrap` writes them (flux2,
+    /// Returns whether the source of a Flux Kustomization stands in its file, as `flux bootstrap` writes them (flux2,
     /// `pkg/manifestgen/sync`).
     fn is_bootstrap(&self, position: usize) -> bool {
         let one = &self.flux[position];
         self.source_in(&one.file, one.source_kind(), one.source_name()).is_some()
     }
 
-    /// Tells whether a Flux Kustomization applies the top of another repository, and not of this one: then what builds a
+    /// Returns whether a Flux Kustomization applies the top of another repository, and not of this one: then what builds a
     /// folder of this one reads another source.
     fn is_foreign(&self, one: &FluxKustomization) -> bool {
         let is_below = |other: &&FluxKustomization| other.path.as_ref().is_none_or(|path| !path.is_top());
@@ -312,12 +312,12 @@ impl Reader<'_> {
     }
 }
 
-/// Tells whether two roots of two states are one: they apply one folder, or the same object in the same file does.
+/// Returns whether two roots of two states are one: they apply one folder, or the same object in the same file does.
 fn is_same(root: &Root, former: &Root) -> bool {
     root.folder == former.folder || root.identity().is_some_and(|own| former.identity() == Some(own))
 }
 
-/// Tells whether what applies two roots has the same namespace, name and source.
+/// Returns whether what applies two roots has the same namespace, name and source.
 fn is_alike(root: &Root, former: &Root) -> bool {
     let name = |root: &Root| {
         let metadata = &root.kustomization.as_ref()?["metadata"];
@@ -330,7 +330,7 @@ fn is_alike(root: &Root, former: &Root) -> bool {
     is_source && name(root).is_some() && name(root) == name(former)
 }
 
-/// Tells whether a root stands where `flux bootstrap` writes it in the folder of a cluster (flux2, `pkg/manifestgen/sync`).
+/// Returns whether a root stands where `flux bootstrap` writes it in the folder of a cluster (flux2, `pkg/manifestgen/sync`).
 fn is_bootstrapped((position, root): &(usize, Root), flux: &[FluxKustomization]) -> bool {
     let one = &flux[*position];
     let file = root.folder.join(&format!("{}/gotk-sync.yaml", one.namespace));

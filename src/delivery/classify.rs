@@ -64,7 +64,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Gives the type of one object by annotation and rules alone.
+/// Returns the type of one object by annotation and rules alone.
 ///
 /// # Errors
 ///
@@ -103,7 +103,7 @@ pub fn classify(spec: &Spec, object: &Value, context: Context<'_>) -> Result<Cla
     Ok(Classified { change_type: named.unwrap_or_default(), reason: Reason::Rule(position) })
 }
 
-/// Tells whether a file lies in the folder of a gate.
+/// Returns whether a file lies in the folder of a gate.
 pub fn lies_in_gate(spec: &Spec, path: &str) -> bool {
     let is_in = |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
     // Of a fleet's files few end as its gates do, so the clusters are asked about few.
@@ -117,7 +117,7 @@ fn type_names(spec: &Spec) -> String {
     spec.types.iter().map(|change_type| change_type.name.value.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Gives the types of a whole build, in its order.
+/// Returns the types of a whole build, in its order.
 ///
 /// A generated object whose name carries a hash goes where the objects that name it go. It gains
 /// nothing from landing earlier: its consumers still ask for the old name, which is pruned.
@@ -197,7 +197,7 @@ fn below(path: &RepoPath, folder: &RepoPath) -> String {
     path.relative_to(folder)
 }
 
-/// Tells whether kustomize's hash suffix ends the object's name
+/// Returns whether kustomize's hash suffix ends the object's name
 /// (`kustomize/api/internal/hasher`, `encode`: ten of sixteen characters).
 pub fn is_hashed(object: &Object) -> bool {
     let generated = object.origin.as_ref().is_some_and(|origin| origin.generator.is_some());
@@ -209,7 +209,7 @@ pub fn is_hashed(object: &Object) -> bool {
         && hash.bytes().all(|byte| b"2456789bcdfghkmt".contains(&byte))
 }
 
-/// Tells whether a text stands anywhere in a value as a whole string.
+/// Returns whether a text stands anywhere in a value as a whole string.
 fn names(value: &Value, text: &str) -> bool {
     match value {
         Value::String(string) => string == text,
@@ -219,7 +219,7 @@ fn names(value: &Value, text: &str) -> bool {
     }
 }
 
-/// Tells whether a rule's conditions on the object itself hold; who reads it is asked elsewhere.
+/// Returns whether a rule's conditions on the object itself hold; who reads it is asked elsewhere.
 pub fn matches(matcher: &Matcher, object: &Value, context: Context<'_>) -> bool {
     let id = ObjectId::of(object);
     let metadata = &object["metadata"];

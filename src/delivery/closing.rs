@@ -79,7 +79,7 @@ impl BuiltJob {
         })
     }
 
-    /// Tells whether nothing new of it arrives, while what the cluster has of it runs on: Git suspends what applies it, or
+    /// Returns whether nothing new of it arrives, while what the cluster has of it runs on: Git suspends what applies it, or
     /// that does not build.
     pub fn is_kept_out(&self) -> bool {
         matches!(self.doubt, Some(Doubt::Suspended(_) | Doubt::Unbuilt(_)))
@@ -104,13 +104,13 @@ impl BuiltJob {
         BuiltJob::of(&job)
     }
 
-    /// Tells whether it turns a Flux Kustomization, by its name or with all others of its namespace.
+    /// Returns whether it turns a Flux Kustomization, by its name or with all others of its namespace.
     pub fn turns(&self, target: &GateTarget) -> bool {
         let is_it = |own: &GateTarget| own.name == target.name || own.name == "*";
         self.targets.iter().any(|own| own.namespace == target.namespace && is_it(own))
     }
 
-    /// Tells whether it is a CronJob, and not what else can open and close.
+    /// Returns whether it is a CronJob, and not what else can open and close.
     pub fn is_cron_job(&self) -> bool {
         self.mechanism != MechanismName::FluxOperator
     }
@@ -163,7 +163,7 @@ impl BuiltJob {
         }
     }
 
-    /// Tells whether it closes a Flux Kustomization.
+    /// Returns whether it closes a Flux Kustomization.
     pub fn closes(&self, target: &GateTarget) -> bool {
         self.action.holds() && self.turns(target)
     }
@@ -295,7 +295,7 @@ impl Closings {
         self.files.get(&(cluster.to_owned(), name.to_owned())).into_iter().flatten()
     }
 
-    /// Tells whether a job of a cluster runs that closes anything.
+    /// Returns whether a job of a cluster runs that closes anything.
     pub fn closes_any(&self, cluster: &str) -> bool {
         self.of(cluster).iter().any(|job| job.is_running && job.action.holds())
     }
@@ -308,7 +308,7 @@ impl Closings {
         Some(std::iter::once(first).chain(all).find(|job| job.doubt.is_none()).unwrap_or(first))
     }
 
-    /// Tells whether Git resumes a Flux Kustomization each time that a gate has suspended it, and nothing else closes it.
+    /// Returns whether Git resumes a Flux Kustomization each time that a gate has suspended it, and nothing else closes it.
     pub fn is_resumed(&self, cluster: &str, target: &GateTarget) -> bool {
         let all = || self.of(cluster).iter().filter(|job| job.is_running && job.closes(target));
         all().next().is_some() && all().all(|job| job.resumed.contains(target))
@@ -336,7 +336,7 @@ impl Model {
     }
 }
 
-/// Tells whether Git resumes a Flux Kustomization of a cluster each time that something has suspended it.
+/// Returns whether Git resumes a Flux Kustomization of a cluster each time that something has suspended it.
 pub fn resumes(model: &Model, cluster: &str, one: &Reached) -> bool {
     // Few say it: the rest is asked of these alone.
     if one.value["spec"]["suspend"] != false || !one.remote.is_empty() {
@@ -353,7 +353,7 @@ fn unbuilt([.., name]: &[String; 3]) -> Doubt {
     Doubt::Unbuilt(name.clone())
 }
 
-/// Tells whether a list that takes part in a build has patches.
+/// Returns whether a list that takes part in a build has patches.
 fn is_patched(model: &Model, folder: &RepoPath) -> bool {
     let lists = built(&model.graph, folder);
     let mut keys = lists.iter().filter_map(|folder| model.graph.get(folder)).flat_map(|list| list.keys());

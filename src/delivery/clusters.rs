@@ -92,7 +92,7 @@ impl Known {
         Known { former: Former::of(older.model), components, ..self }
     }
 
-    /// Tells whether a folder is named after a cluster of the spec, or lies in one of its folders; `root` is the folder of
+    /// Returns whether a folder is named after a cluster of the spec, or lies in one of its folders; `root` is the folder of
     /// the spec.
     pub(super) fn speaks_of(&self, root: &RepoPath, folder: &RepoPath) -> bool {
         naming::by_spec(&self.paths, folder).is_some()
@@ -247,12 +247,12 @@ impl Bringer {
 }
 
 impl Cluster {
-    /// Tells whether Git or the spec says what its roots are.
+    /// Returns whether Git or the spec says what its roots are.
     pub fn is_said(&self) -> bool {
         self.roots.iter().all(|root| root.reason != Reason::Proposed)
     }
 
-    /// Tells whether a folder is a root that the spec names and that brings Flux Kustomizations.
+    /// Returns whether a folder is a root that the spec names and that brings Flux Kustomizations.
     fn is_bringing(&self, folder: &RepoPath) -> bool {
         let is_root = |at: &usize| {
             self.roots.get(*at).is_some_and(|root| root.reason == Reason::Spec && root.folder == *folder)
@@ -279,7 +279,7 @@ impl Cluster {
         exact.or_else(|| named().next().filter(|_| namespace.is_empty()))
     }
 
-    /// Tells whether something of it lies in a folder.
+    /// Returns whether something of it lies in a folder.
     pub(super) fn concerns(&self, folder: &RepoPath) -> bool {
         let roots = self.roots.iter().map(|root| &root.folder);
         let paths = self.kustomizations.iter().filter_map(|one| one.path.as_ref());
@@ -297,12 +297,12 @@ impl Cluster {
         self.kustomizations.get(*by)
     }
 
-    /// Tells whether a GitRepository that stands in Git may be this repository or another one.
+    /// Returns whether a GitRepository that stands in Git may be this repository or another one.
     pub fn is_unclear(&self, id: &SourceId) -> bool {
         self.unclear.iter().any(|(other, _)| other == id)
     }
 
-    /// Tells whether nobody knows that a Flux Kustomization builds no folder of this repository.
+    /// Returns whether nobody knows that a Flux Kustomization builds no folder of this repository.
     pub fn may_build_here(&self, one: &Reached) -> bool {
         one.path.is_none() && self.is_unclear(&one.source())
     }
@@ -332,7 +332,7 @@ impl Cluster {
         made.map_or_else(|| id.clone(), |(of, _)| of.clone())
     }
 
-    /// Tells whether a source is held: without a job that lets it follow another one it fetches nothing.
+    /// Returns whether a source is held: without a job that lets it follow another one it fetches nothing.
     pub fn is_held(&self, id: &SourceId) -> bool {
         self.source(id).is_some_and(|spec| mechanism::is_held(&id.kind, spec))
     }
@@ -384,7 +384,7 @@ impl Cluster {
 }
 
 impl Reached {
-    /// Tells whether no file holds it: a FluxInstance makes it, or something in the cluster.
+    /// Returns whether no file holds it: a FluxInstance makes it, or something in the cluster.
     pub fn is_made(&self) -> bool {
         self.written.is_none()
     }
@@ -406,7 +406,7 @@ impl Reached {
         format!("{}{own}", self.remote)
     }
 
-    /// Tells whether Git itself keeps it from applying and pruning anything, also where it is deleted
+    /// Returns whether Git itself keeps it from applying and pruning anything, also where it is deleted
     /// (kustomize-controller, `Reconcile` and `finalizerShouldDeleteResources`).
     pub fn is_suspended(&self) -> bool {
         self.value["spec"]["suspend"] == true
@@ -465,12 +465,12 @@ impl Clusters {
         nearest.map(|(cluster, _)| cluster.name.as_str())
     }
 
-    /// Tells whether a folder is a root that the spec names and that brings Flux Kustomizations: windows belong to those.
+    /// Returns whether a folder is a root that the spec names and that brings Flux Kustomizations: windows belong to those.
     pub(crate) fn is_bringing(&self, folder: &RepoPath) -> bool {
         self.all.iter().any(|cluster| cluster.is_bringing(folder))
     }
 
-    /// Tells whether Git says of all clusters that a folder could be of what their roots are.
+    /// Returns whether Git says of all clusters that a folder could be of what their roots are.
     pub(crate) fn is_read_from_git(&self, folder: &RepoPath) -> bool {
         let roots = self.all.iter().flat_map(|cluster| &cluster.roots);
         let said: Vec<&Root> = roots.filter(|root| root.kustomization.is_some()).collect();
@@ -479,14 +479,14 @@ impl Clusters {
             && (said.iter().any(|root| folder.is_within(&root.group)) || !is_beside(folder, &folders))
     }
 
-    /// Tells whether a folder lies in that of a cluster of which Flux Kustomizations are in Git.
+    /// Returns whether a folder lies in that of a cluster of which Flux Kustomizations are in Git.
     pub(crate) fn is_managed(&self, folder: &RepoPath) -> bool {
         let is_around = |root: &Root| !root.group.is_top() && folder.is_within(&root.group);
         let mut around = self.all.iter().filter(|cluster| cluster.roots.iter().any(is_around));
         around.any(|cluster| cluster.kustomizations.iter().any(|one| one.path.is_some()))
     }
 
-    /// Tells whether Flux fetches a file for some cluster, as far as Git says what Flux fetches; one in the folder of a
+    /// Returns whether Flux fetches a file for some cluster, as far as Git says what Flux fetches; one in the folder of a
     /// cluster for that one.
     pub fn is_fetched(&self, file: &RepoPath) -> bool {
         let mut clusters = self.fetching(file).peekable();
@@ -527,7 +527,7 @@ impl Clusters {
         self.partial(artifact).map_or_else(|| snapshot.clone(), |view| view.snapshot.clone())
     }
 
-    /// Tells whether an artifact has all files of the repository.
+    /// Returns whether an artifact has all files of the repository.
     pub(super) fn is_whole(&self, artifact: Option<&Artifact>) -> bool {
         self.partial(artifact).is_none()
     }
@@ -558,7 +558,7 @@ impl Clusters {
     }
 }
 
-/// Tells whether a folder may be of a further cluster beside these roots: below the `clusters` folder of one of them, or
+/// Returns whether a folder may be of a further cluster beside these roots: below the `clusters` folder of one of them, or
 /// in a project of its own.
 pub(super) fn is_beside(folder: &RepoPath, roots: &[RepoPath]) -> bool {
     naming::clusters_above(folder).is_some_and(|clusters| {

@@ -25,7 +25,7 @@ pub struct World<'a> {
 }
 
 impl World<'_> {
-    /// Tells whether a folder of it is one that Flux could build.
+    /// Returns whether a folder of it is one that Flux could build.
     pub fn stands(&self, folder: &RepoPath) -> bool {
         self.model.graph.stands(self.snapshot, folder)
     }
@@ -75,7 +75,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// Tells whether it comes with the files.
+    /// Returns whether it comes with the files.
     pub fn is_of_files(self) -> bool {
         matches!(self, Part::Files | Part::All)
     }
@@ -92,7 +92,7 @@ impl<'m> Pair<'m> {
         if self.part == Part::Files { &self.after } else { &self.before }
     }
 
-    /// Tells whether both builds succeed, so that what differs is known.
+    /// Returns whether both builds succeed, so that what differs is known.
     pub fn is_known(&self) -> bool {
         self.old.is_ok() && self.new.is_ok()
     }

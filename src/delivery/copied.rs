@@ -82,7 +82,7 @@ impl Copy {
         RepoPath::parse(&plain).unwrap_or_default()
     }
 
-    /// Tells whether it has a wildcard.
+    /// Returns whether it has a wildcard.
     pub(super) fn is_glob(&self) -> bool {
         self.is_glob
     }
@@ -114,7 +114,7 @@ impl Ready {
         self.copies.iter().filter_map(|copy| self.source.join(copy.copy.stem().as_str()).ok())
     }
 
-    /// Tells whether a copy takes a file.
+    /// Returns whether a copy takes a file.
     pub(super) fn takes(&self, file: &RepoPath) -> bool {
         file.is_within(&self.source) && self.copies.iter().any(|copy| copy.takes(&self.source, file))
     }
@@ -130,7 +130,7 @@ pub(super) struct ReadyCopy {
 }
 
 impl ReadyCopy {
-    /// Tells whether it takes a file of an artifact that begins at `source`.
+    /// Returns whether it takes a file of an artifact that begins at `source`.
     pub(super) fn takes(&self, source: &RepoPath, file: &RepoPath) -> bool {
         let names: Vec<&str> = file.segments().skip(source.segments().count()).collect();
         let Some(matched) = self.copy.matches(&names) else { return false };
@@ -142,7 +142,7 @@ impl ReadyCopy {
         !(first..=names.len()).any(|length| self.leaves_out(&names[..length], &base))
     }
 
-    /// Tells whether its pattern matches a file or a folder above it that is not left out itself.
+    /// Returns whether its pattern matches a file or a folder above it that is not left out itself.
     pub(super) fn matches(&self, source: &RepoPath, file: &RepoPath) -> bool {
         let names: Vec<&str> = file.segments().skip(source.segments().count()).collect();
         let is_out = |matched: usize| {
@@ -151,7 +151,7 @@ impl ReadyCopy {
         self.copy.matches(&names).is_some_and(|matched| !is_out(matched))
     }
 
-    /// Tells whether `exclude` leaves a file or a folder out (`shouldExcludePath`).
+    /// Returns whether `exclude` leaves a file or a folder out (`shouldExcludePath`).
     fn leaves_out(&self, names: &[&str], base: &str) -> bool {
         let path = names.join("/");
         let below = path.strip_prefix(base).and_then(|rest| rest.strip_prefix('/'));

@@ -94,7 +94,7 @@ fn folders(cluster: &Cluster) -> BTreeSet<&RepoPath> {
     cluster.roots.iter().map(|root| &root.folder).collect()
 }
 
-/// Tells whether a cluster has an object that applies a root of a former one.
+/// Returns whether a cluster has an object that applies a root of a former one.
 fn has_root(after: &Model, new: &Cluster, old: &Cluster) -> bool {
     let has = |folder: &RepoPath| old.roots.iter().any(|root| root.folder == *folder);
     if new.roots.iter().filter_map(|root| root.was.as_ref()).any(has) {

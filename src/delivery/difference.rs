@@ -252,7 +252,7 @@ fn moved(pairs: &[Pair<'_>], found: &mut Vec<Difference<'_>>, form: Form) {
     found.retain(|_| position.next().is_none_or(|position| !left_out.contains(&position)));
 }
 
-/// Tells whether two pairs are parts of one.
+/// Returns whether two pairs are parts of one.
 fn is_other_part(one: &Pair<'_>, other: &Pair<'_>) -> bool {
     let key = |pair: &Pair<'_>| {
         let (remote, namespace, name) = pair.latest()?.key();

@@ -43,14 +43,14 @@ impl fmt::Display for Doubt {
 }
 
 impl Reached {
-    /// Tells whether its build fails, also for Flux, as far as that was made to read the cluster.
+    /// Returns whether its build fails, also for Flux, as far as that was made to read the cluster.
     pub fn fails(&self) -> bool {
         self.error.as_ref().is_some_and(|message| !is_of_here(message))
     }
 }
 
 impl Cluster {
-    /// Tells whether Git keeps from the cluster what a Flux Kustomization that is new would apply: by `suspend: true` of
+    /// Returns whether Git keeps from the cluster what a Flux Kustomization that is new would apply: by `suspend: true` of
     /// that, or of one on the way to it.
     pub fn is_kept_out(&self, one: &Reached) -> bool {
         let mut next = one;
@@ -64,7 +64,7 @@ impl Cluster {
         false
     }
 
-    /// Tells whether the build of some Flux Kustomization or of a root fails, so that it may bring what Git does not show.
+    /// Returns whether the build of some Flux Kustomization or of a root fails, so that it may bring what Git does not show.
     pub fn has_failing(&self) -> bool {
         !self.failing_roots.is_empty() || self.kustomizations.iter().any(Reached::fails)
     }

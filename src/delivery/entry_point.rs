@@ -27,7 +27,7 @@ impl EntryPoint {
         EntryPoint { path, cluster, also: BTreeSet::new(), flux: Vec::new(), role: Role::Apps, through }
     }
 
-    /// Gives the clusters that apply it.
+    /// Returns the clusters that apply it.
     pub fn clusters(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.cluster.as_str()).chain(self.also.iter().map(String::as_str))
     }

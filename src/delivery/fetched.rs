@@ -15,7 +15,7 @@ use crate::repo::{Entry, Graph, Kustomization, Reference, Snapshot};
 /// The file in which a folder names what is left out (fluxcd/pkg/sourceignore, `IgnoreFile`).
 pub(super) const IGNORE: &str = ".sourceignore";
 
-/// Tells whether a file names what a source leaves out.
+/// Returns whether a file names what a source leaves out.
 pub fn is_ignore_file(file: &RepoPath) -> bool {
     file.name() == Some(IGNORE)
 }
@@ -126,12 +126,12 @@ impl Ignore {
         own.or_else(|| (!is_copied()).then_some(LeftOut::NotCopied))
     }
 
-    /// Tells whether the source, or what is copied of it, leaves a file out.
+    /// Returns whether the source, or what is copied of it, leaves a file out.
     pub fn leaves_out(&self, file: &RepoPath) -> bool {
         self.reason(file).is_some()
     }
 
-    /// Tells whether no build of the files in which these folders are built can see what it leaves out. Where a line of
+    /// Returns whether no build of the files in which these folders are built can see what it leaves out. Where a line of
     /// its own counts, that is not looked into.
     pub(super) fn is_unseen<'f>(
         &self,
@@ -191,7 +191,7 @@ fn checked_out(path: &str) -> &str {
     path.strip_prefix("./").unwrap_or(path)
 }
 
-/// Tells whether a sparse checkout has a file: a path stands for all that begins with it, be it a folder or not (go-git,
+/// Returns whether a sparse checkout has a file: a path stands for all that begins with it, be it a folder or not (go-git,
 /// `Index.SkipUnless`).
 fn is_checked_out(sparse: &[String], file: &RepoPath) -> bool {
     sparse.is_empty() || sparse.iter().any(|path| file.as_str().starts_with(path.as_str()))

@@ -67,7 +67,7 @@ impl Walk<'_, '_> {
         known.filter_map(|(own, top)| Some((self.url(own)?, top))).collect()
     }
 
-    /// Tells whether a GitRepository that does not stand in Git is this repository: as `flux bootstrap` and Flux Operator name
+    /// Returns whether a GitRepository that does not stand in Git is this repository: as `flux bootstrap` and Flux Operator name
     /// it, as the spec does, or one of which a Flux Kustomization reads a folder that stands here. Any other one, as a
     /// tenant's, may be any repository.
     fn is_unsaid_here(&self, id: &SourceId) -> bool {

@@ -63,7 +63,7 @@ pub(super) struct FormerRoot {
 }
 
 impl FormerRoot {
-    /// Tells whether it deletes itself once its own build brings it no more: that asks for `spec.prune` alone
+    /// Returns whether it deletes itself once its own build brings it no more: that asks for `spec.prune` alone
     /// (kustomize-controller, `prune`).
     pub fn prunes_itself(&self) -> bool {
         let own = |value: &Arc<Value>| {
@@ -72,7 +72,7 @@ impl FormerRoot {
         self.is_own && self.root.kustomization.as_ref().is_some_and(own)
     }
 
-    /// Tells whether it leaves all that it applied as it goes (kustomize-controller, `finalizerShouldDeleteResources`).
+    /// Returns whether it leaves all that it applied as it goes (kustomize-controller, `finalizerShouldDeleteResources`).
     pub fn leaves_all(&self) -> bool {
         self.root.kustomization.as_ref().is_some_and(|own| stays_without(&own["spec"]))
     }

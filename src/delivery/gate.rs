@@ -64,7 +64,7 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Gives the names of the Flux Kustomizations that the gate closes.
+    /// Returns the names of the Flux Kustomizations that the gate closes.
     pub fn targets(&self) -> impl Iterator<Item = &str> {
         self.close.targets.iter().map(|(_, name)| name.as_str())
     }

@@ -48,22 +48,22 @@ pub struct UnclearJob {
 }
 
 impl GateJob {
-    /// Gives the spec of its pods.
+    /// Returns the spec of its pods.
     pub fn pod(&self) -> &Value {
         pod_of(&self.value)
     }
 
-    /// Tells whether it turns a Flux Kustomization, by its name or with all others; an empty namespace is any.
+    /// Returns whether it turns a Flux Kustomization, by its name or with all others; an empty namespace is any.
     pub fn turns(&self, namespace: &str, name: &str) -> bool {
         self.targets.iter().any(|(space, of)| names((space, of), (namespace, name)))
     }
 
-    /// Gives its containers.
+    /// Returns its containers.
     pub fn containers(&self) -> impl Iterator<Item = &Value> {
         self.pod()["containers"].as_array().into_iter().flatten()
     }
 
-    /// Gives all words of a container's command line, joined by spaces.
+    /// Returns all words of a container's command line, joined by spaces.
     pub fn line(container: &Value) -> String {
         let words = |key: &str| {
             let list = container[key].as_array().into_iter().flatten();

@@ -224,7 +224,7 @@ fn filled(template: &str, captures: &BTreeMap<String, String>) -> Option<String>
     (!rest.contains('}')).then(|| filled + rest)
 }
 
-/// Tells whether a text can be the value of a label (apimachinery, `content.IsLabelValue`).
+/// Returns whether a text can be the value of a label (apimachinery, `content.IsLabelValue`).
 fn is_label(value: &str) -> bool {
     let is_edge = |edge: Option<char>| edge.is_some_and(|edge| edge.is_ascii_alphanumeric());
     let is_inner = |one: char| one.is_ascii_alphanumeric() || matches!(one, '-' | '_' | '.');
@@ -374,7 +374,7 @@ fn without(folder: &RepoPath, names: &RepoPath) -> Option<RepoPath> {
     (above.join(names.as_str()).ok()? == *folder).then_some(above)
 }
 
-/// Tells whether `Extract` takes a file (`isTarball`).
+/// Returns whether `Extract` takes a file (`isTarball`).
 fn is_archive(file: &RepoPath) -> bool {
     let name = file.name().unwrap_or_default().to_lowercase();
     name.ends_with(".tar.gz") || name.ends_with(".tgz")

@@ -1,6 +1,6 @@
 //! Patterns of one segment of a path (Go, `path/filepath`, `Match`).
 
-/// Tells whether a pattern matches a segment as Go's `filepath.Match` does; a pattern that is none matches nothing.
+/// Returns whether a pattern matches a segment as Go's `filepath.Match` does; a pattern that is none matches nothing.
 ///
 /// Files of whole repositories are held against it, so it keeps nothing.
 pub(super) fn glob(pattern: &str, name: &str) -> bool {

@@ -40,7 +40,7 @@ impl Hold {
         }
     }
 
-    /// Tells whether it ends by itself: `spec.suspend` in Git does not.
+    /// Returns whether it ends by itself: `spec.suspend` in Git does not.
     pub fn opens(&self) -> bool {
         matches!(self, Hold::Window(_) | Hold::Job(_) | Hold::Provider(_))
     }
@@ -137,7 +137,7 @@ impl<'m> Holds<'m> {
         running.map(|job| self.hold(job, path)).or_else(|| self.by_source(cluster, &target))
     }
 
-    /// Tells whether a gate suspends a Flux Kustomization and Git resumes it each time.
+    /// Returns whether a gate suspends a Flux Kustomization and Git resumes it each time.
     pub fn is_resumed(&self, cluster: &str, namespace: &str, name: &str) -> bool {
         self.model.closings.is_resumed(cluster, &self.target(namespace, name))
     }

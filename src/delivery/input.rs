@@ -43,7 +43,7 @@ impl Later<'_> {
         self.model().delivered.files(self.snapshot, artifact)
     }
 
-    /// Tells whether every cluster gets the same as by the files that are there now.
+    /// Returns whether every cluster gets the same as by the files that are there now.
     pub fn changes_nothing(&self) -> bool {
         let now = World { snapshot: self.input.snapshot, model: self.input.model };
         let later = World { snapshot: self.snapshot, model: self.model() };
@@ -67,7 +67,7 @@ impl<'a> Input<'a> {
         Later { input: self, snapshot, model: OnceCell::new() }
     }
 
-    /// Gives the sides that an entry point has or would have in a cluster, by the positions of their types: of all types
+    /// Returns the sides that an entry point has or would have in a cluster, by the positions of their types: of all types
     /// to which the layout gives one.
     pub fn sides_in(&self, entry: &RepoPath, cluster: &str) -> BTreeMap<usize, RepoPath> {
         let sides = self.spec.types.iter().map(|one| side(self.spec, entry, cluster, &one.name));
@@ -81,29 +81,29 @@ impl<'a> Input<'a> {
         sides
     }
 
-    /// Gives the sides of every entry point, as [`Sides::of`] does: once for all of them, as it takes time.
+    /// Returns the sides of every entry point, as [`Sides::of`] does: once for all of them, as it takes time.
     pub fn sides(&self) -> Sides {
         Sides::of(self.spec, self.model)
     }
 
-    /// Gives the entry points of which a Flux Kustomization applies a side already.
+    /// Returns the entry points of which a Flux Kustomization applies a side already.
     pub fn live<'s>(&self, sides: &'s Sides) -> BTreeSet<&'s RepoPath> {
         let of_side = |path: &RepoPath| sides.get(path).map(|(whole, _)| whole);
         self.model.applied_folders().filter_map(of_side).collect()
     }
 
-    /// Gives the entry points of apps in the clusters of the spec, but for sides: what can be divided.
+    /// Returns the entry points of apps in the clusters of the spec, but for sides: what can be divided.
     pub fn wholes<'s>(&self, sides: &'s Sides) -> impl Iterator<Item = &'a EntryPoint> + use<'a, 's> {
         let input = *self;
         self.model.all_entries().iter().filter(move |entry| input.is_whole(entry, sides))
     }
 
-    /// Tells whether an entry point is one of [`wholes`](Input::wholes).
+    /// Returns whether an entry point is one of [`wholes`](Input::wholes).
     pub fn is_whole(&self, entry: &EntryPoint, sides: &Sides) -> bool {
         entry.role == Role::Apps && self.knows_cluster(entry) && !sides.contains_key(&entry.path)
     }
 
-    /// Gives the sides that are entry points themselves, each with the entry point that was divided and its type.
+    /// Returns the sides that are entry points themselves, each with the entry point that was divided and its type.
     pub fn entries_of_sides<'s>(
         &self,
         sides: &'s Sides,
@@ -112,24 +112,24 @@ impl<'a> Input<'a> {
         sides.iter().filter_map(|(side, of)| Some((model.entry(side)?, of)))
     }
 
-    /// Gives the Flux Kustomization of a cluster with a namespace and a name; the namespace is that of the spec where
+    /// Returns the Flux Kustomization of a cluster with a namespace and a name; the namespace is that of the spec where
     /// Git does not say it.
     pub fn flux_called(&self, cluster: &str, namespace: &str, name: &str) -> Option<&'a FluxKustomization> {
         self.model.flux_named(cluster, name).find(|one| self.namespace(one) == namespace)
     }
 
-    /// Gives the namespace of a Flux Kustomization: its own, or that of the spec.
+    /// Returns the namespace of a Flux Kustomization: its own, or that of the spec.
     pub fn namespace(&self, one: &'a FluxKustomization) -> &'a str {
         self.spec.flux.namespace_of(&one.namespace)
     }
 
-    /// Gives the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
+    /// Returns the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there
     /// are none, those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&'a FluxKustomization> {
         self.model.parents(one)
     }
 
-    /// Tells whether rules can let a Flux Kustomization wait for a window: what another repository holds has no type, and what
+    /// Returns whether rules can let a Flux Kustomization wait for a window: what another repository holds has no type, and what
     /// only applies others lands at once.
     pub fn takes_window(&self, one: &FluxKustomization) -> bool {
         let is_of_apps =
@@ -137,7 +137,7 @@ impl<'a> Input<'a> {
         one.path.as_ref().is_some_and(|path| self.model.entry(path).is_none_or(is_of_apps))
     }
 
-    /// Tells whether what a cluster builds of an entry point only applies others. One that does not build is none.
+    /// Returns whether what a cluster builds of an entry point only applies others. One that does not build is none.
     fn is_parent(&self, entry: &EntryPoint, cluster: &str) -> bool {
         let typed = match self.adds_objects(entry, cluster) {
             true => self.typed_as_applied(entry, cluster).ok().flatten(),
@@ -146,7 +146,7 @@ impl<'a> Input<'a> {
         typed.is_some_and(|typed| parent::reason(self.model, &typed.objects).is_some())
     }
 
-    /// Tells whether a Flux Kustomization in Git applies a folder by itself: a side that is live.
+    /// Returns whether a Flux Kustomization in Git applies a folder by itself: a side that is live.
     pub fn is_applied(&self, folder: &RepoPath) -> bool {
         self.model.flux_at(folder).next().is_some()
     }
@@ -163,7 +163,7 @@ impl<'a> Input<'a> {
         if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Usage, diagnostics }) }
     }
 
-    /// Tells whether the spec speaks of a cluster.
+    /// Returns whether the spec speaks of a cluster.
     pub fn knows_cluster(&self, entry: &EntryPoint) -> bool {
         entry.clusters().any(|cluster| self.spec.clusters.contains_key(cluster))
     }

@@ -197,12 +197,12 @@ impl Reader<'_> {
     }
 }
 
-/// Tells whether an object is a FluxInstance with a `sync`, or makes one.
+/// Returns whether an object is a FluxInstance with a `sync`, or makes one.
 pub(super) fn is_instance(value: &Value) -> bool {
     instance_of(value).is_some()
 }
 
-/// Tells whether an object is the FluxInstance that made a Flux Kustomization, or makes that, and does so no more: Flux
+/// Returns whether an object is the FluxInstance that made a Flux Kustomization, or makes that, and does so no more: Flux
 /// Operator deletes what is gone from a FluxInstance's build (`FluxInstanceReconciler.apply`), unless that is not reconciled.
 /// Each namespace has one FluxInstance, as all have one name.
 pub(super) fn lets_go(value: &Value, made: &FluxKustomization) -> bool {

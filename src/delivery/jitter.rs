@@ -55,7 +55,7 @@ impl Jitters {
     }
 }
 
-/// Tells whether an object is the Deployment of a controller whose intervals count.
+/// Returns whether an object is the Deployment of a controller whose intervals count.
 pub(super) fn is_controller(value: &Value) -> bool {
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
     value["kind"] == "Deployment" && CONTROLLERS.contains(&name)

@@ -12,7 +12,7 @@ impl Cluster {
         self.roots.get(one.root)
     }
 
-    /// Tells whether nothing but its own build gives a Flux Kustomization another spec, or an operator that the build sets off:
+    /// Returns whether nothing but its own build gives a Flux Kustomization another spec, or an operator that the build sets off:
     /// a root. It reads its spec at the start of a pass (kustomize-controller, `Reconcile`), so it prunes by the one that it
     /// has, while what another one applies may begin by either.
     pub fn brings_itself(&self, one: &Reached) -> bool {
@@ -41,7 +41,7 @@ impl Cluster {
         (!is_there && !self.goes_on(root, later.model)).then_some(root)
     }
 
-    /// Tells whether a root above a Flux Kustomization builds such a folder.
+    /// Returns whether a root above a Flux Kustomization builds such a folder.
     pub fn is_below_root(&self, one: &Reached, is_it: impl Fn(&RepoPath) -> bool) -> bool {
         let above = std::iter::successors(self.parent(one), |by| self.parent(by));
         above
@@ -56,7 +56,7 @@ impl Cluster {
         (self.lost.contains(&source) && !self.brings_itself(one)).then_some(source)
     }
 
-    /// Tells whether a later state has a root in place of one: a cluster is called by its folder, so that what the same file
+    /// Returns whether a later state has a root in place of one: a cluster is called by its folder, so that what the same file
     /// applies now is the same root, unless that file is one of several clusters.
     fn goes_on(&self, root: &Root, later: &Model) -> bool {
         let all = later.delivered.all.iter();
@@ -89,7 +89,7 @@ impl Cluster {
 }
 
 impl Clusters {
-    /// Tells whether the root of a folder that an older state had deletes itself, whatever becomes of what it applied.
+    /// Returns whether the root of a folder that an older state had deletes itself, whatever becomes of what it applied.
     pub(crate) fn deletes_itself(&self, folder: &RepoPath) -> bool {
         self.taken_down.contains(folder) || self.last_in(folder).is_some()
     }

@@ -96,12 +96,12 @@ impl fmt::Display for LeftOut {
     }
 }
 
-/// Tells whether every source leaves a file out unless a line takes it back in (fluxcd/pkg/sourceignore, `ExcludeVCS`).
+/// Returns whether every source leaves a file out unless a line takes it back in (fluxcd/pkg/sourceignore, `ExcludeVCS`).
 pub(super) fn is_of_git(file: &RepoPath) -> bool {
     named(file, &[".gitignore", ".gitmodules", ".gitattributes"], &[".git"])
 }
 
-/// Tells whether a source without any line of its own leaves a file out (fluxcd/pkg/sourceignore, `ExcludeExt`,
+/// Returns whether a source without any line of its own leaves a file out (fluxcd/pkg/sourceignore, `ExcludeExt`,
 /// `ExcludeCI` and `ExcludeExtra`).
 ///
 /// A name counts for a folder too, and then for all in it.
@@ -121,14 +121,14 @@ pub(super) fn is_by_default(file: &RepoPath) -> bool {
     named(file, &NAMES, &[".github", ".circleci"]) || is_never_pushed(file)
 }
 
-/// Tells whether `flux push artifact` leaves out a file that is none [of git](is_of_git) (fluxcd/pkg/sourceignore,
+/// Returns whether `flux push artifact` leaves out a file that is none [of git](is_of_git) (fluxcd/pkg/sourceignore,
 /// `ExcludeExt`).
 pub(super) fn is_never_pushed(file: &RepoPath) -> bool {
     const ENDS: [&str; 8] = [".jpg", ".jpeg", ".gif", ".png", ".wmv", ".flv", ".tar.gz", ".zip"];
     file.segments().any(|name| ENDS.iter().any(|end| name.ends_with(end)))
 }
 
-/// Tells whether a segment of a path has one of these names, or a folder of it one of the others.
+/// Returns whether a segment of a path has one of these names, or a folder of it one of the others.
 fn named(file: &RepoPath, names: &[&str], folders: &[&str]) -> bool {
     let last = file.segments().count().saturating_sub(1);
     let mut segments = file.segments().enumerate();

@@ -58,14 +58,14 @@ impl Index {
 }
 
 impl Model {
-    /// Gives the Flux Kustomizations that stand outside of the folder of the spec and that some cluster gets.
+    /// Returns the Flux Kustomizations that stand outside of the folder of the spec and that some cluster gets.
     ///
     /// They belong to another spec, or to none; what they apply may lie here all the same.
     pub fn outside(&self) -> &[FluxKustomization] {
         &self.outside
     }
 
-    /// Gives the folders that clusters are known to own.
+    /// Returns the folders that clusters are known to own.
     pub fn known(&self) -> &ClusterFolders {
         &self.known.paths
     }
@@ -75,7 +75,7 @@ impl Model {
         &self.known.gates
     }
 
-    /// Tells whether a cluster gets an entry point, as far as Git says what is applied to it: where none of its Flux
+    /// Returns whether a cluster gets an entry point, as far as Git says what is applied to it: where none of its Flux
     /// Kustomizations is in Git, only people know.
     pub fn is_applied_to(&self, entry: &EntryPoint, cluster: &str) -> bool {
         entry.through.is_some()
@@ -118,7 +118,7 @@ impl Model {
         self.entry(folder).filter(|_| !folder.is_top()).into_iter().chain(below)
     }
 
-    /// Gives the cluster names in order.
+    /// Returns the cluster names in order.
     pub fn clusters(&self) -> BTreeSet<&str> {
         self.entry_points.iter().flat_map(EntryPoint::clusters).collect()
     }
@@ -139,7 +139,7 @@ impl Model {
         &self.flux[position]
     }
 
-    /// Gives the Flux Kustomizations that build an entry point.
+    /// Returns the Flux Kustomizations that build an entry point.
     pub fn flux_of(&self, entry: &EntryPoint) -> impl Iterator<Item = &FluxKustomization> {
         entry.flux.iter().map(|index| &self.flux[*index])
     }
@@ -153,12 +153,12 @@ impl Model {
         own.unwrap_or_default().iter().map(|position| &self.flux[*position])
     }
 
-    /// Tells whether a Flux Kustomization of a cluster is in Git.
+    /// Returns whether a Flux Kustomization of a cluster is in Git.
     pub fn has_flux(&self) -> bool {
         !self.flux.is_empty()
     }
 
-    /// Tells whether the build of an entry point takes in a file.
+    /// Returns whether the build of an entry point takes in a file.
     pub fn is_taken_in(&self, file: &RepoPath) -> bool {
         self.graph.taken_in_by(file).iter().any(|folder| self.entry(folder).is_some())
     }
@@ -268,7 +268,7 @@ impl Model {
         own.into_iter().flatten().map(|position| &self.flux[*position])
     }
 
-    /// Tells whether a FluxInstance applies a folder: its Flux Kustomization stands in no file.
+    /// Returns whether a FluxInstance applies a folder: its Flux Kustomization stands in no file.
     pub(super) fn is_synced(&self, folder: &RepoPath) -> bool {
         let mut roots = self.delivered.all.iter().flat_map(|cluster| &cluster.roots);
         roots.any(|root| root.kustomization.is_some() && root.folder == *folder)
@@ -303,7 +303,7 @@ impl Model {
         self.flux.iter().filter(move |one| one.path.as_ref().is_some_and(is_none))
     }
 
-    /// Tells whether a gate may hold a Flux Kustomization: it builds an entry point of this repository, and no bootstrap.
+    /// Returns whether a gate may hold a Flux Kustomization: it builds an entry point of this repository, and no bootstrap.
     pub fn may_wait(&self, one: &FluxKustomization) -> bool {
         let mut entries = self.entry_points.iter().filter(|entry| entry.role != Role::Bootstrap);
         entries.any(|entry| self.flux_of(entry).any(|own| std::ptr::eq(own, one)))
@@ -315,7 +315,7 @@ impl Model {
         others.filter_map(|one| Some((one, artifact_path(one.spec("path").as_str()?)?)))
     }
 
-    /// Tells whether a Flux Kustomization that builds a folder of another source builds one of this repository if that is its
+    /// Returns whether a Flux Kustomization that builds a folder of another source builds one of this repository if that is its
     /// source: nobody knows it.
     pub fn is_unclear(&self, one: &FluxKustomization, folder: &RepoPath) -> bool {
         let own = self.delivered.named(&one.read_in).zip(self.reached(one));
@@ -331,13 +331,13 @@ impl Model {
         self.flux_of(entry).filter(move |one| one.cluster == cluster)
     }
 
-    /// Tells whether Git suspends every Flux Kustomization by which a cluster gets a folder, and there is one.
+    /// Returns whether Git suspends every Flux Kustomization by which a cluster gets a folder, and there is one.
     pub fn is_suspended(&self, folder: &RepoPath, cluster: &str) -> bool {
         let mut own = self.flux_at(folder).filter(|one| one.cluster == cluster).peekable();
         own.peek().is_some() && own.all(FluxKustomization::is_suspended)
     }
 
-    /// Gives the folder that holds the folders of clusters of which a Flux Kustomization has one; empty where that is the
+    /// Returns the folder that holds the folders of clusters of which a Flux Kustomization has one; empty where that is the
     /// top or not known.
     pub fn home_of<'m>(&self, kustomization: &'m FluxKustomization) -> &'m str {
         &kustomization.home
@@ -348,7 +348,7 @@ impl Model {
         naming::home(&entry.path, &entry.cluster)
     }
 
-    /// Gives the cluster that a folder is named after, whether anything applies it or not.
+    /// Returns the cluster that a folder is named after, whether anything applies it or not.
     pub fn cluster_of_folder(&self, folder: &RepoPath) -> String {
         naming::of_path(&self.known.paths, &self.root, folder)
     }
@@ -358,19 +358,19 @@ impl Model {
         Model::read(snapshot, &self.root, &self.known, renderer)
     }
 
-    /// Gives the name that an entry point's Flux Kustomization has in one of its clusters, or would have.
+    /// Returns the name that an entry point's Flux Kustomization has in one of its clusters, or would have.
     pub fn name_in<'a>(&'a self, entry: &'a EntryPoint, cluster: &str) -> &'a str {
         let own = self.flux_of(entry).find(|kustomization| kustomization.cluster == cluster);
         own.map_or_else(|| self.name_of(entry), |kustomization| kustomization.name.as_str())
     }
 
-    /// Gives the name that an entry point's Flux Kustomization has, or would have.
+    /// Returns the name that an entry point's Flux Kustomization has, or would have.
     pub fn name_of<'a>(&'a self, entry: &'a EntryPoint) -> &'a str {
         let first = self.flux_of(entry).next().map(|kustomization| kustomization.name.as_str());
         first.unwrap_or_else(|| self.name_of_folder(&entry.path))
     }
 
-    /// Gives the name that a Flux Kustomization of a folder would have where none is in Git.
+    /// Returns the name that a Flux Kustomization of a folder would have where none is in Git.
     pub fn name_of_folder<'a>(&'a self, folder: &'a RepoPath) -> &'a str {
         self.names.get(folder).map(String::as_str).or_else(|| folder.name()).unwrap_or("apps")
     }

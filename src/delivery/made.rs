@@ -49,7 +49,7 @@ pub(super) fn made(clusters: &Clusters, snapshot: &Snapshot) -> Vec<FluxKustomiz
     found
 }
 
-/// Tells whether the FluxInstance of a Flux Kustomization that it makes no more stays, so that it deletes that: in its file or
+/// Returns whether the FluxInstance of a Flux Kustomization that it makes no more stays, so that it deletes that: in its file or
 /// in what the cluster gets from then on. One that goes itself deletes nothing of what Flux applied
 /// (`FluxInstanceReconciler.uninstall`).
 pub(crate) fn is_collected<'d>(
@@ -75,7 +75,7 @@ impl Model {
         made.map_or_else(|| &self.flux[position], |position| &self.made[position])
     }
 
-    /// Tells whether a FluxInstance makes the one at a position.
+    /// Returns whether a FluxInstance makes the one at a position.
     pub fn is_made(&self, position: usize) -> bool {
         position >= self.flux.len()
     }

@@ -281,7 +281,7 @@ fn role(
     if holds_only_flux(&reach, graph, files) { Role::Bootstrap } else { Role::Apps }
 }
 
-/// Gives the Flux Kustomizations that stand in files and that clusters get, once for each cluster, in the order of files.
+/// Returns the Flux Kustomizations that stand in files and that clusters get, once for each cluster, in the order of files.
 fn alive(
     clusters: &Clusters,
     written: &[FluxKustomization],
@@ -346,14 +346,14 @@ fn alive(
     found
 }
 
-/// Gives the folders that Git says to be the roots of clusters.
+/// Returns the folders that Git says to be the roots of clusters.
 fn roots(clusters: &Clusters) -> BTreeMap<RepoPath, &str> {
     let all = clusters.all.iter().flat_map(|cluster| cluster.roots.iter().map(move |root| (cluster, root)));
     let said = all.filter(|(_, root)| matches!(root.reason, Reason::AppliesItself | Reason::FluxInstance));
     said.map(|(cluster, root)| (root.folder.clone(), cluster.name.as_str())).collect()
 }
 
-/// Gives the folders that roots apply by themselves, each with the root.
+/// Returns the folders that roots apply by themselves, each with the root.
 ///
 /// A folder that the root lists, or that Flux lists in its place, is an entry point without a Flux Kustomization of its
 /// own where it lies in the root's folder.
@@ -371,12 +371,12 @@ fn applied_by_roots(
     found
 }
 
-/// Tells whether a folder is the one that `flux bootstrap` writes.
+/// Returns whether a folder is the one that `flux bootstrap` writes.
 fn is_of_flux(folder: &RepoPath, graph: &Graph) -> bool {
     graph.get(folder).is_some_and(|list| list.resources().iter().any(Reference::is_components))
 }
 
-/// Tells whether all that a build takes in are files of Flux Kustomizations, and at least one.
+/// Returns whether all that a build takes in are files of Flux Kustomizations, and at least one.
 fn holds_only_flux(reach: &BTreeSet<RepoPath>, graph: &Graph, files: &BTreeSet<&RepoPath>) -> bool {
     let mut found = false;
     for reference in reach.iter().filter_map(|folder| graph.get(folder)).flat_map(Kustomization::resources) {

@@ -6,7 +6,7 @@ use crate::path::RepoPath;
 use crate::repo::Graph;
 use crate::repo::flux::FluxKustomization;
 
-/// Gives the one word of all ways; `None` where they don't agree.
+/// Returns the one word of all ways; `None` where they don't agree.
 fn agreed(ways: &BTreeSet<Way>) -> Option<Option<String>> {
     let mut namespaces = ways.iter().map(|way| &way.namespace).collect::<BTreeSet<_>>().into_iter();
     let first = namespaces.next().cloned().flatten();
@@ -44,7 +44,7 @@ impl<'a> Namespaces<'a> {
         Namespaces { graph, appliers, known: BTreeMap::new() }
     }
 
-    /// Gives the namespace that what stands in a file gets from above it: where ways do not agree, that of
+    /// Returns the namespace that what stands in a file gets from above it: where ways do not agree, that of
     /// the folder that lists it.
     pub(super) fn given(&mut self, file: &RepoPath, folder: &RepoPath) -> Option<String> {
         agreed(&self.of_file(file)).unwrap_or_else(|| self.own(folder))

@@ -24,12 +24,12 @@ pub(super) fn clusters_above(path: &RepoPath) -> Option<RepoPath> {
     path.ancestors().find(is_named)?.parent()
 }
 
-/// Tells whether the name of a folder only tells it from others around it.
+/// Returns whether the name of a folder only tells it from others around it.
 fn is_number(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Tells whether a folder is `clusters/NAME`.
+/// Returns whether a folder is `clusters/NAME`.
 fn is_named(folder: &RepoPath) -> bool {
     folder.parent().is_some_and(|above| above.name() == Some("clusters"))
 }
@@ -168,7 +168,7 @@ pub(super) fn by_root(known: &ClusterFolders, root: &RepoPath) -> Option<String>
     known.iter().filter_map(owner).max_by_key(|(depth, _)| *depth).map(|(_, name)| name)
 }
 
-/// Tells whether a root is one of the cluster of which the spec names this folder: it lies there, and below no
+/// Returns whether a root is one of the cluster of which the spec names this folder: it lies there, and below no
 /// `clusters/NAME` further down. The top is around everything, and so says nothing.
 pub(super) fn is_root_of(root: &RepoPath, folder: &RepoPath) -> bool {
     let is_another = || root.ancestors().find(is_named).is_some_and(|own| !folder.is_within(&own));

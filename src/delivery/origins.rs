@@ -5,7 +5,7 @@ use crate::path::RepoPath;
 use crate::repo::{Graph, Kustomization, Reference, Snapshot, Target};
 use crate::spec::Spec;
 
-/// Tells whether the origins of a folder's objects may decide about their types.
+/// Returns whether the origins of a folder's objects may decide about their types.
 ///
 /// They do for rules that ask for a path or an app, for generated objects, whose names may carry a hash,
 /// and for what lies in the folder of a gate. What the graph does not know may hold any of these.
@@ -35,7 +35,7 @@ fn tells(spec: &Spec, snapshot: &Snapshot, graph: &Graph, kustomization: &Kustom
         || kustomization.references().iter().any(is_unclear)
 }
 
-/// Tells whether a field may bring objects that stand in no file.
+/// Returns whether a field may bring objects that stand in no file.
 fn generates(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     ["generator", "transformer", "validator", "helm"].iter().any(|part| key.contains(part))
@@ -50,7 +50,7 @@ mod tests {
     const BASE: &str = "resources: [web.yaml]\nimages: [{ name: web, newTag: '2' }]\n";
     const KINDS: &str = "{ kind: ConfigMap, type: rt }";
 
-    /// Tells whether origins matter in `apps/prod`, by the rules and by what it and its base say.
+    /// Returns whether origins matter in `apps/prod`, by the rules and by what it and its base say.
     fn matters(rules: &str, own: &str, base: &str) -> bool {
         let path = |text: &str| RepoPath::parse(text).unwrap();
         let text = format!(

@@ -118,7 +118,7 @@ impl Cluster {
         None
     }
 
-    /// Tells whether one depends on another one, directly or through others, so that it applies a commit after that.
+    /// Returns whether one depends on another one, directly or through others, so that it applies a commit after that.
     pub fn follows<'c>(&'c self, one: &'c Reached, other: &Reached) -> bool {
         let mut queue = vec![one];
         let mut seen: BTreeSet<Id<'_>> = BTreeSet::new();

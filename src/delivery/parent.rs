@@ -50,7 +50,7 @@ pub fn children(model: &Model) -> BTreeMap<&RepoPath, BTreeSet<&RepoPath>> {
     found
 }
 
-/// Tells whether an object is one that stands around Flux Kustomizations and brings no app.
+/// Returns whether an object is one that stands around Flux Kustomizations and brings no app.
 fn surrounds(object: &Object) -> bool {
     let id = ObjectId::of(&object.value);
     let kind = id.kind.as_str();
@@ -64,7 +64,7 @@ fn surrounds(object: &Object) -> bool {
     }
 }
 
-/// Tells whether an object is a Flux Kustomization whose path is an entry point of this repository.
+/// Returns whether an object is a Flux Kustomization whose path is an entry point of this repository.
 fn is_child(model: &Model, object: &Object) -> bool {
     let spec = &object.value["spec"];
     let path = spec["path"].as_str().and_then(artifact_path);

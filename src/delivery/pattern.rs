@@ -82,7 +82,7 @@ impl Pattern {
         }
     }
 
-    /// Tells whether the file, or a folder above it, matches.
+    /// Returns whether the file, or a folder above it, matches.
     pub fn matches(&self, file: &RepoPath) -> bool {
         self.matches_as(file, false)
     }

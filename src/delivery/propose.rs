@@ -205,7 +205,7 @@ fn served_by(flux: &[FluxKustomization], view: &View) -> BTreeMap<RepoPath, BTre
     found
 }
 
-/// Tells whether files of `flux bootstrap` lie in a folder or in its `flux-system`, filled in or not.
+/// Returns whether files of `flux bootstrap` lie in a folder or in its `flux-system`, filled in or not.
 fn is_bootstrapped(home: &RepoPath, view: &View) -> bool {
     let is_own = |above: &RepoPath| above == home || above.parent().as_ref() == Some(home);
     view.snapshot.below(home).any(|(file, _)| {
@@ -214,7 +214,7 @@ fn is_bootstrapped(home: &RepoPath, view: &View) -> bool {
     })
 }
 
-/// Tells whether a Flux Kustomization comes with what others build and reads another source than they: what it builds is
+/// Returns whether a Flux Kustomization comes with what others build and reads another source than they: what it builds is
 /// a folder of that source, even where it is called as the one that they stand in. Nothing brings itself.
 ///
 /// `brought` gives by folder what it takes in.
@@ -245,7 +245,7 @@ fn is_of_tenant<'b>(
     false
 }
 
-/// Tells whether a Flux Kustomization is the one that applies a root, in another file.
+/// Returns whether a Flux Kustomization is the one that applies a root, in another file.
 fn is_of(root: &Root, one: &FluxKustomization) -> bool {
     let id = |value: &Value| [value["metadata"]["namespace"].clone(), value["metadata"]["name"].clone()];
     let is_it = |own: &Arc<Value>| id(own) == id(&one.value);
@@ -277,7 +277,7 @@ fn of_home<'p>(home: &RepoPath, paths: impl Iterator<Item = &'p RepoPath> + Clon
     vec![of_group(root(home))]
 }
 
-/// Tells whether a file lies in a hidden folder or in one for what is only kept. `clusters/test` is the cluster for tests.
+/// Returns whether a file lies in a hidden folder or in one for what is only kept. `clusters/test` is the cluster for tests.
 pub(super) fn is_kept(file: &RepoPath) -> bool {
     let mut above = "";
     file.segments().any(|name| {

@@ -245,18 +245,18 @@ impl Reader<'_> {
         view
     }
 
-    /// Tells whether a Flux Kustomization reads a source that stands in no file.
+    /// Returns whether a Flux Kustomization reads a source that stands in no file.
     pub(super) fn is_of_unsaid_source(&self, one: &FluxKustomization) -> bool {
         one.has_source() && self.written_source(one).is_none_or(|_| one.source_kind() != "GitRepository")
     }
 
-    /// Tells whether a folder stands here that may tell of a source that it is this repository: every one has a top, and
+    /// Returns whether a folder stands here that may tell of a source that it is this repository: every one has a top, and
     /// what the tool writes makes no other repository to this one.
     pub(super) fn is_here(&self, folder: &RepoPath) -> bool {
         !folder.is_top() && holds_others(self.snapshot, &self.top.graph, folder)
     }
 
-    /// Tells whether a Flux Kustomization in a file reads a folder of this repository from a source.
+    /// Returns whether a Flux Kustomization in a file reads a folder of this repository from a source.
     pub(super) fn is_read_here(&self, id: &SourceId) -> bool {
         let all = self.read_here.get_or_init(|| self.sources_read_here());
         let found = all.get(&(id.kind.clone(), id.name.clone()));

@@ -62,13 +62,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Tells whether a source has the name of the one that fetches this repository: that of the spec, or the one that
+    /// Returns whether a source has the name of the one that fetches this repository: that of the spec, or the one that
     /// `flux bootstrap` and Flux Operator make.
     pub(super) fn is_named_ours(&self, id: &SourceId) -> bool {
         self.named.as_ref().is_some_and(|named| named.is(id)) || id.name == BOOTSTRAP
     }
 
-    /// Tells whether every Flux Kustomization in a file reads this URL, of which no folder stands here.
+    /// Returns whether every Flux Kustomization in a file reads this URL, of which no folder stands here.
     fn is_only(&self, url: &str) -> bool {
         let mut all = self.flux.iter().filter(|one| one.has_source());
         all.all(|one| self.url_of(one).as_deref() == Some(url))

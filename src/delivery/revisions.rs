@@ -20,7 +20,7 @@ const HOW: [&str; 10] = [
 ];
 
 impl Cluster {
-    /// Tells whether a source fetches the same revisions as another one does in an older state of the cluster, as far as
+    /// Returns whether a source fetches the same revisions as another one does in an older state of the cluster, as far as
     /// Git says: the same source, a held copy of it, or one of the same URL and reference.
     pub fn has_same_revisions(&self, id: &SourceId, older: &Cluster, old: &SourceId) -> bool {
         let (is, was) = (self.followed(id), older.followed(old));

@@ -85,7 +85,7 @@ impl Root {
 }
 
 impl Root {
-    /// Tells whether an object is the Flux Kustomization that applies it.
+    /// Returns whether an object is the Flux Kustomization that applies it.
     pub fn is_applied_by(&self, object: &Value) -> bool {
         self.kustomization.as_ref().is_some_and(|own| own["metadata"] == object["metadata"])
     }

@@ -24,7 +24,7 @@ impl Deref for Sides {
 }
 
 impl Sides {
-    /// Gives the sides of every entry point, present or not.
+    /// Returns the sides of every entry point, present or not.
     ///
     /// An entry point whose own path is a side of another folder is the result of a split, so that
     /// folder counts as an entry point too, be it gone from Git or not.
@@ -50,7 +50,7 @@ impl Sides {
         Sides { by_side, by_whole }
     }
 
-    /// Gives the sides of one entry point, present or not, with the positions of their types.
+    /// Returns the sides of one entry point, present or not, with the positions of their types.
     pub fn of_whole(&self, whole: &RepoPath) -> impl Iterator<Item = (&RepoPath, usize)> {
         let sides = self.by_whole.get(whole).into_iter().flatten();
         sides.filter_map(|side| Some((side, self.by_side.get(side)?.1)))
@@ -67,19 +67,19 @@ impl Sides {
         standing.map(|(side, position)| (side.clone(), position)).collect()
     }
 
-    /// Tells whether a side of a type stands.
+    /// Returns whether a side of a type stands.
     pub fn has(&self, graph: &Graph, whole: &RepoPath, position: usize) -> bool {
         self.of_type(whole, position).any(|side| graph.has(side))
     }
 
-    /// Gives the entry points of which a side stands.
+    /// Returns the entry points of which a side stands.
     pub fn divided(&self, graph: &Graph) -> impl Iterator<Item = &RepoPath> {
         let is_divided = |sides: &BTreeSet<RepoPath>| sides.iter().any(|side| graph.has(side));
         self.by_whole.iter().filter(move |(_, sides)| is_divided(sides)).map(|(whole, _)| whole)
     }
 }
 
-/// Gives the entry point of a type beside or below the one that is split.
+/// Returns the entry point of a type beside or below the one that is split.
 pub fn side(spec: &Spec, entry: &RepoPath, cluster: &str, change_type: &str) -> Option<RepoPath> {
     let root = spec.folder();
     let values = [("type", change_type), ("cluster", cluster)];
@@ -99,7 +99,7 @@ pub fn by_place(spec: &Spec, folder: &RepoPath, cluster: &str) -> Option<(RepoPa
     })
 }
 
-/// Gives the folder that all sides of an entry point build where they are projections.
+/// Returns the folder that all sides of an entry point build where they are projections.
 pub fn shared(spec: &Spec, entry: &RepoPath, cluster: &str) -> Option<RepoPath> {
     side(spec, entry, cluster, "all")
 }

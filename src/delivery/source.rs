@@ -42,7 +42,7 @@ impl SourceId {
         SourceId { kind, namespace, name }
     }
 
-    /// Tells whether two ids may name one source: a namespace that Git does not say is any.
+    /// Returns whether two ids may name one source: a namespace that Git does not say is any.
     pub(crate) fn is(&self, other: &SourceId) -> bool {
         let any = |namespace: &String| namespace.is_empty();
         (&self.kind, &self.name) == (&other.kind, &other.name)
@@ -51,7 +51,7 @@ impl SourceId {
 }
 
 impl SourceId {
-    /// Tells whether it has the name of another one of its kind and namespace with something behind, as a held source has
+    /// Returns whether it has the name of another one of its kind and namespace with something behind, as a held source has
     /// that of the one that it follows.
     pub(super) fn is_named_after(&self, other: &SourceId) -> bool {
         let rest = self.name.strip_prefix(&other.name).and_then(|rest| rest.strip_prefix('-'));

@@ -33,7 +33,7 @@ impl<'a> Sources<'a> {
         Sources { snapshot, known: RefCell::default() }
     }
 
-    /// Gives a file's objects; `None` where there is no YAML text at the path.
+    /// Returns a file's objects; `None` where there is no YAML text at the path.
     pub fn get(&self, path: &RepoPath) -> Option<Rc<Source>> {
         if let Some(known) = self.known.borrow().get(path) {
             return known.clone();
@@ -100,7 +100,7 @@ impl<'a> Sources<'a> {
         Some(Place::span(origin.path.clone(), source.text.clone(), span))
     }
 
-    /// Gives the name of the generator's entry that makes an object.
+    /// Returns the name of the generator's entry that makes an object.
     fn generator(&self, applied: &Applied, source: &Source) -> Option<Node> {
         let root = source.objects.first()?;
         let fields = ["configMapGenerator", "secretGenerator"];
@@ -110,7 +110,7 @@ impl<'a> Sources<'a> {
         names.filter(fits).max_by_key(|node| node.as_str().map_or(0, str::len)).cloned()
     }
 
-    /// Gives the name under which the file or the generator declares an object.
+    /// Returns the name under which the file or the generator declares an object.
     pub fn first_name(&self, applied: &Applied) -> Option<String> {
         let origin = applied.object.origin.as_ref()?;
         let source = self.get(&origin.path)?;

@@ -37,7 +37,7 @@ impl Stuck {
 }
 
 impl Cluster {
-    /// Tells whether Git suspends a source, so that it is not fetched.
+    /// Returns whether Git suspends a source, so that it is not fetched.
     pub fn is_paused(&self, source: &SourceId) -> bool {
         self.source(source).is_some_and(|spec| spec["suspend"] == true)
     }
@@ -58,7 +58,7 @@ impl Cluster {
         })
     }
 
-    /// Tells whether Git itself says that a Flux Kustomization applies no commit.
+    /// Returns whether Git itself says that a Flux Kustomization applies no commit.
     pub fn is_stuck(&self, one: &Reached) -> bool {
         self.stall(one).is_some()
     }

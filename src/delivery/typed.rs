@@ -21,7 +21,7 @@ pub struct Typed {
 }
 
 impl Typed {
-    /// Gives the positions of the types that occur, in order.
+    /// Returns the positions of the types that occur, in order.
     pub fn present(&self) -> Vec<usize> {
         let mut present: Vec<usize> = self.types.iter().map(|classified| classified.change_type).collect();
         present.sort_unstable();
@@ -29,7 +29,7 @@ impl Typed {
         present
     }
 
-    /// Gives the objects of one type.
+    /// Returns the objects of one type.
     pub fn of(&self, change_type: usize) -> Vec<Object> {
         let pairs = self.objects.iter().zip(&self.types);
         pairs
@@ -46,7 +46,7 @@ impl Typed {
         values
     }
 
-    /// Gives the ids in order.
+    /// Returns the ids in order.
     pub fn ids(&self) -> impl Iterator<Item = ObjectId> {
         self.objects.iter().map(|object| ObjectId::of(&object.value))
     }
@@ -77,7 +77,7 @@ impl TypedError {
         }
     }
 
-    /// Tells whether it does not build for Flux either.
+    /// Returns whether it does not build for Flux either.
     pub fn fails(&self) -> bool {
         self.unbuilt().is_some_and(|message| !is_of_here(message))
     }
@@ -115,7 +115,7 @@ impl Input<'_> {
         self.by_app(objects.map_err(|error| unfetched(error, one, lacking))?, entry)
     }
 
-    /// Tells whether a Flux Kustomization of a cluster brings objects to an entry point that its folder alone does not
+    /// Returns whether a Flux Kustomization of a cluster brings objects to an entry point that its folder alone does not
     /// build.
     pub fn adds_objects(&self, entry: &EntryPoint, cluster: &str) -> bool {
         self.model

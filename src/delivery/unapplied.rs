@@ -86,12 +86,12 @@ pub fn unapplied(input: &Input<'_>) -> Vec<Unapplied> {
     found.into_values().collect()
 }
 
-/// Tells whether a split left an umbrella of a folder.
+/// Returns whether a split left an umbrella of a folder.
 fn is_umbrella(input: &Input<'_>, whole: &RepoPath) -> bool {
     input.model.graph.get(whole).is_some_and(|found| umbrella::original(&found.text).is_some())
 }
 
-/// Gives what a folder may be a side of: the entry points with the position of the type.
+/// Returns what a folder may be a side of: the entry points with the position of the type.
 fn wholes(input: &Input<'_>, side: &RepoPath) -> Vec<(RepoPath, usize)> {
     let (root, template) = (input.spec.folder(), input.spec.layout.entry_point.as_str());
     let path = side.relative_to(&root);
@@ -110,7 +110,7 @@ fn wholes(input: &Input<'_>, side: &RepoPath) -> Vec<(RepoPath, usize)> {
     found
 }
 
-/// Gives the cluster of the spec that a folder belongs to: by its path, or by who builds what is around it.
+/// Returns the cluster of the spec that a folder belongs to: by its path, or by who builds what is around it.
 fn owner(input: &Input<'_>, folder: &RepoPath) -> Option<String> {
     let is_known = |cluster: &String| input.spec.clusters.contains_key(cluster);
     let around = || {

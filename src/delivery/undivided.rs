@@ -25,7 +25,7 @@ impl Input<'_> {
         format!("all of its objects{but} have type {name}{gated}")
     }
 
-    /// Tells whether the gate of a cluster stands in Git, and nothing applies it.
+    /// Returns whether the gate of a cluster stands in Git, and nothing applies it.
     fn lacks_its_gate(&self, cluster: &str) -> bool {
         let stands = self.spec.gate_folder(cluster).is_ok_and(|folder| self.model.graph.has(&folder));
         stands && self.model.closings.of(cluster).is_empty()

@@ -67,13 +67,13 @@ pub fn unlisted(input: &Input<'_>) -> Vec<Unlisted> {
     found.into_iter().collect()
 }
 
-/// Tells whether the list of a folder is one that Flux made before.
+/// Returns whether the list of a folder is one that Flux made before.
 fn is_of_flux(model: &Model, folder: &RepoPath) -> bool {
     let original = |text: &str| umbrella::original(text).is_some_and(|original| is_listing(&original));
     model.graph.get(folder).is_some_and(|found| is_listing(&found.text) || original(&found.text))
 }
 
-/// Tells whether a folder is that of an app of which a part stands: beside it by the layout, or in a side.
+/// Returns whether a folder is that of an app of which a part stands: beside it by the layout, or in a side.
 fn is_divided(input: &Input<'_>, sides: &[RepoPath], folder: &RepoPath) -> bool {
     let types = input.spec.types.iter();
     let parts = types.filter_map(|change_type| base_part(input.spec, folder, &change_type.name));
@@ -83,7 +83,7 @@ fn is_divided(input: &Input<'_>, sides: &[RepoPath], folder: &RepoPath) -> bool 
     parts.chain(sides.iter().flat_map(in_side)).any(|part| input.model.graph.has(&part))
 }
 
-/// Tells whether a list or a Flux Kustomization takes a file or a folder in, or something of the folder.
+/// Returns whether a list or a Flux Kustomization takes a file or a folder in, or something of the folder.
 pub(crate) fn is_taken(model: &Model, path: &RepoPath) -> bool {
     let graph = &model.graph;
     let listed = graph.below(path).chain([path]);

@@ -14,7 +14,7 @@ use crate::repo::{Entry, FluxKustomization, Kustomization, Snapshot, built_any};
 const MAKING: [&str; 4] = ["generators", "transformers", "helmcharts", "helmchartinflationgenerator"];
 
 impl Model {
-    /// Tells whether a build may bring a Flux Kustomization of a namespace by a name that its files do not show: it fails, and
+    /// Returns whether a build may bring a Flux Kustomization of a namespace by a name that its files do not show: it fails, and
     /// reads what is not here, or gives other names. What it brought before stays in its cluster meanwhile.
     pub fn may_bring_unseen(&self, snapshot: &Snapshot, one: &Delivery, namespace: &str) -> bool {
         let Some(error) = &one.error else { return false };
@@ -45,7 +45,7 @@ impl Model {
             || is_renamed && self.takes_in_flux(path, &lists)
     }
 
-    /// Tells whether a list takes in what is not here, or what is none.
+    /// Returns whether a list takes in what is not here, or what is none.
     fn lists_unseen(&self, snapshot: &Snapshot, folder: &RepoPath) -> bool {
         let Some(list) = self.graph.get(folder) else { return true };
         let fields = ["resources", "bases", "components"];
@@ -58,7 +58,7 @@ impl Model {
             || parts.any(|part| part.path().is_none_or(is_unseen))
     }
 
-    /// Tells whether a build with these lists takes in the file of a Flux Kustomization.
+    /// Returns whether a build with these lists takes in the file of a Flux Kustomization.
     fn takes_in_flux(&self, path: &RepoPath, lists: &BTreeSet<RepoPath>) -> bool {
         let files: BTreeSet<&RepoPath> = self.all_flux().iter().map(|flux| &flux.file).collect();
         files.into_iter().any(|file| {

@@ -28,7 +28,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// Tells whether an object is it.
+    /// Returns whether an object is it.
     pub fn is(&self, id: &ObjectId) -> bool {
         self.namespace == id.namespace && self.is_called(id)
     }
@@ -39,7 +39,7 @@ impl Named {
     }
 }
 
-/// Tells whether an object is a HelmRelease.
+/// Returns whether an object is a HelmRelease.
 pub fn is_release(object: &Value) -> bool {
     let id = ObjectId::of(object);
     id.kind == "HelmRelease" && id.group == HELM
@@ -61,7 +61,7 @@ impl Values {
         self.all.extend(read_by(release).map(|named| (named, change_type)));
     }
 
-    /// Tells whether a HelmRelease of this type reads an object; a file may leave the namespace out.
+    /// Returns whether a HelmRelease of this type reads an object; a file may leave the namespace out.
     pub fn has(&self, object: &Value, change_type: Option<usize>) -> bool {
         let id = ObjectId::of(object);
         let is_it = |named: &Named| named.is(&id) || id.namespace.is_empty() && named.is_called(&id);

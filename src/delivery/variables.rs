@@ -48,7 +48,7 @@ fn names(line: &str) -> impl Iterator<Item = String> {
     line.split("name").skip(1).filter_map(value)
 }
 
-/// Tells whether a `substituteFrom` may mean an object.
+/// Returns whether a `substituteFrom` may mean an object.
 pub(super) fn is_wanted(names: &BTreeSet<String>, value: &Value) -> bool {
     value["apiVersion"] == "v1"
         && (value["kind"] == "ConfigMap" || value["kind"] == "Secret")
@@ -236,7 +236,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Tells whether an object has the label with which controllers watch it.
+/// Returns whether an object has the label with which controllers watch it.
 pub(super) fn is_watched(value: &Value) -> bool {
     value["metadata"]["labels"]["reconcile.fluxcd.io/watch"] == "Enabled"
 }
@@ -292,7 +292,7 @@ impl Variables {
         self.0.get(key).filter(|_| !self.is_gone(key))
     }
 
-    /// Tells whether Flux deletes an object.
+    /// Returns whether Flux deletes an object.
     fn is_gone(&self, key: &(String, ObjectId)) -> bool {
         matches!(self.0.get(key), Some(Told::Gone(_)))
     }

@@ -33,7 +33,7 @@ impl From<Object> for Built {
     }
 }
 
-/// Tells whether what a cluster gets depends on an object: Flux Kustomizations, the sources that they read,
+/// Returns whether what a cluster gets depends on an object: Flux Kustomizations, the sources that they read,
 /// what these are made by, the controllers themselves, and what of these `names` brings values to variables.
 fn is_of_interest(value: &Value, names: &BTreeSet<String>) -> bool {
     let group = value["apiVersion"].as_str().unwrap_or_default().split('/').next().unwrap_or_default();
@@ -133,7 +133,7 @@ impl View {
         unjudged(&self.graph, &self.graph.real(folder), is_new, message)
     }
 
-    /// Tells whether the build of a folder by a Flux Kustomization with this `spec` may bring an object of interest.
+    /// Returns whether the build of a folder by a Flux Kustomization with this `spec` may bring an object of interest.
     pub(super) fn may_bring(&self, folder: &RepoPath, spec: &Value) -> bool {
         let folder = self.graph.real(folder);
         let components = spec["components"].as_array().into_iter().flatten();
@@ -144,7 +144,7 @@ impl View {
         !self.graph.has(&folder) && self.around.contains(&folder)
     }
 
-    /// Tells whether the files show that the build of a folder may fail, whatever it brings: it is not there, or takes in a list
+    /// Returns whether the files show that the build of a folder may fail, whatever it brings: it is not there, or takes in a list
     /// that can't be used or names a file that is none, or a file that is no YAML. What else keeps one from being built only a build shows.
     pub(super) fn may_fail(&self, folder: &RepoPath) -> bool {
         let folder = self.graph.real(folder);
@@ -184,7 +184,7 @@ impl View {
         with_referrers(&self.graph, own, queue)
     }
 
-    /// Tells whether a `substituteFrom` may mean an object.
+    /// Returns whether a `substituteFrom` may mean an object.
     pub(super) fn is_variable(&self, value: &Value) -> bool {
         is_wanted(&self.names, value)
     }
@@ -211,7 +211,7 @@ impl View {
         sources
     }
 
-    /// Tells whether a source stands in a file below a folder.
+    /// Returns whether a source stands in a file below a folder.
     pub(super) fn holds_source(&self, folder: &RepoPath, id: &SourceId) -> bool {
         let mut values = below(&self.files, folder).filter_map(|(_, values)| values.as_ref()).flatten();
         values.any(|value| id.is(&SourceId::of_object(value)))
@@ -250,13 +250,13 @@ impl View {
     }
 }
 
-/// Tells whether no folder between one and a file in it has a list.
+/// Returns whether no folder between one and a file in it has a list.
 fn is_loose(graph: &Graph, folder: &RepoPath, file: &RepoPath) -> bool {
     let mut between = file.parents().take_while(|above| above.is_within(folder) && above != folder);
     file.is_within(folder) && between.all(|above| !graph.has(&above))
 }
 
-/// Tells whether Flux, which lists a file, fails on it.
+/// Returns whether Flux, which lists a file, fails on it.
 fn is_no_resource(entry: &Entry) -> bool {
     matches!(entry, Entry::File(file) if !file.is_resources())
 }

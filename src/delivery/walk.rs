@@ -457,7 +457,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         std::iter::successors(by, |by| self.above[*by])
     }
 
-    /// Tells whether a Flux Kustomization leads from a cluster to one to which the same leads from a cluster on its way: the
+    /// Returns whether a Flux Kustomization leads from a cluster to one to which the same leads from a cluster on its way: the
     /// Secrets of a hub are in the hub, and without end it would bring itself by a folder that holds it.
     fn leads_back(&self, id: &ObjectId, value: &Value, by: Option<usize>, remote: &str) -> bool {
         if remote.is_empty() || target_of(&value["spec"]["kubeConfig"]).is_none() {
@@ -513,13 +513,13 @@ impl<'r, 'a> Walk<'r, 'a> {
 }
 
 impl Reached {
-    /// Tells whether it is a root of which no build has said anything yet, so that it is what its file says.
+    /// Returns whether it is a root of which no build has said anything yet, so that it is what its file says.
     fn is_as_its_file(&self) -> bool {
         self.applied_by.is_none() && self.written.is_none()
     }
 }
 
-/// Tells whether an object is an ArtifactGenerator.
+/// Returns whether an object is an ArtifactGenerator.
 fn is_generator(value: &Value) -> bool {
     value["kind"] == "ArtifactGenerator" && ObjectId::of(value).group == EXTENSIONS
 }

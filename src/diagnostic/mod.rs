@@ -111,7 +111,7 @@ impl Diagnostic {
         }
     }
 
-    /// Gives the diagnostic a stable code.
+    /// Returns the diagnostic a stable code.
     #[must_use]
     pub fn code(mut self, code: &'static str) -> Diagnostic {
         self.code = Some(code);
@@ -158,7 +158,7 @@ impl Diagnostic {
         self
     }
 
-    /// Tells whether two of them are shown alike, but for their further places.
+    /// Returns whether two of them are shown alike, but for their further places.
     fn is_alike(&self, other: &Diagnostic) -> bool {
         (self.severity, self.code) == (other.severity, other.code)
             && (self.words(), &self.help) == (other.words(), &other.help)
@@ -206,7 +206,7 @@ fn merged(
     found
 }
 
-/// Gives a number that differs, mostly, where the diagnostics do: comparing each with each would take as many comparisons
+/// Returns a number that differs, mostly, where the diagnostics do: comparing each with each would take as many comparisons
 /// as their square.
 fn sum(one: &Diagnostic) -> u64 {
     let mut hasher = DefaultHasher::new();

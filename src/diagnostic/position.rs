@@ -1,6 +1,6 @@
 //! Lines and columns.
 
-/// Gives the line and the column of a byte offset, both counted from 1, the column in characters.
+/// Returns the line and the column of a byte offset, both counted from 1, the column in characters.
 ///
 /// A byte order mark takes no column, and CRLF ends a line as LF does. An offset inside of a
 /// character stands for its beginning, and one behind the text for the text's end.

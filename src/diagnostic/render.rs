@@ -228,12 +228,12 @@ fn clean_lines(text: &str) -> String {
     text.trim_end().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Tells whether a CI system would take a line for a command: it looks past spaces.
+/// Returns whether a CI system would take a line for a command: it looks past spaces.
 pub(crate) fn is_command(line: &str) -> bool {
     ["::", "##["].iter().any(|begins| line.trim_start().starts_with(begins))
 }
 
-/// Tells whether a character can't be seen and changes how others are: C1 controls, characters that reorder text,
+/// Returns whether a character can't be seen and changes how others are: C1 controls, characters that reorder text,
 /// that have no width or that break lines.
 pub(crate) fn is_hidden(character: char) -> bool {
     matches!(character,

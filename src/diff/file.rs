@@ -46,7 +46,7 @@ impl FileChange<'_> {
         }
     }
 
-    /// Tells whether either side holds a NUL byte, which no text does.
+    /// Returns whether either side holds a NUL byte, which no text does.
     pub fn is_binary(&self) -> bool {
         [self.before, self.after].iter().flatten().any(|file| file.bytes().contains(&0))
     }
@@ -56,7 +56,7 @@ impl FileChange<'_> {
     }
 }
 
-/// Gives each file's change, in the order of paths.
+/// Returns each file's change, in the order of paths.
 ///
 /// A move is told as one where the plan says so ([`moved_from`](crate::change::Change::moved_from)),
 /// the bytes are the same, the old path is emptied and nothing stood at the new one; otherwise it

@@ -24,7 +24,7 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    /// Gives the character that stands before the line.
+    /// Returns the character that stands before the line.
     pub(crate) fn as_char(self) -> char {
         match self {
             Sign::Context => ' ',
@@ -45,7 +45,7 @@ pub(crate) struct Hunk<'a> {
 }
 
 impl Hunk<'_> {
-    /// Gives the line that begins the hunk, without a line feed.
+    /// Returns the line that begins the hunk, without a line feed.
     pub(super) fn header(&self) -> String {
         format!("@@ -{} +{} @@", range(&self.old), range(&self.new))
     }
@@ -60,7 +60,7 @@ fn range(lines: &Range<usize>) -> String {
     }
 }
 
-/// Gives the hunks that turn `old` into `new`, with so many lines of context; none when they are equal.
+/// Returns the hunks that turn `old` into `new`, with so many lines of context; none when they are equal.
 pub(crate) fn hunks<'a>(old: &'a [u8], new: &'a [u8], context: usize) -> Vec<Hunk<'a>> {
     let (old, new) = (lines(old), lines(new));
     let groups = group_diff_ops(operations(&old, &new), context);

@@ -7,7 +7,7 @@ use crate::repo::File;
 use crate::text::json_schema::{list, object, object_with, one_of, text};
 use crate::text::sha256;
 
-/// Gives the plan as JSON.
+/// Returns the plan as JSON.
 ///
 /// ```json
 /// {

@@ -11,7 +11,7 @@ pub const LIMIT: usize = 65_000;
 /// Room that the fixed text around table and diff takes at most.
 const FRAME: usize = 600;
 
-/// Gives the plan as Markdown of at most `limit` bytes: a headline, a table of files, the diff.
+/// Returns the plan as Markdown of at most `limit` bytes: a headline, a table of files, the diff.
 ///
 /// `limit` is held between 1,000 and [`LIMIT`]. What does not fit is cut at the end of a line, the
 /// table after half of the room, and the text says how much was cut. What files and names hold can't

@@ -7,7 +7,7 @@ use crate::diff::file::{FileChange, Kind, file_changes};
 use crate::diff::hunk::{CONTEXT, hunks};
 use crate::repo::File;
 
-/// Gives the plan as a patch; `git apply` at the top of the repository makes what the writer makes.
+/// Returns the plan as a patch; `git apply` at the top of the repository makes what the writer makes.
 ///
 /// Contents are exact bytes, whatever their encoding: git takes hunks as bytes, so a file that is no
 /// text needs no other form, and the patch fits repositories of SHA-1 and SHA-256 objects alike.
@@ -35,7 +35,7 @@ pub fn patch(plan: &Changes) -> Vec<u8> {
     out
 }
 
-/// Gives git's lines above a file's hunks, each ended by a line feed.
+/// Returns git's lines above a file's hunks, each ended by a line feed.
 pub(super) fn header(change: &FileChange<'_>) -> String {
     let old = change.from.unwrap_or(change.path).as_str();
     let new = change.path.as_str();

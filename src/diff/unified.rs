@@ -28,7 +28,7 @@ pub(super) enum Part {
     Remark,
 }
 
-/// Gives the plan as a unified diff for people, each line ended by a line feed.
+/// Returns the plan as a unified diff for people, each line ended by a line feed.
 ///
 /// Whatever the files hold, no control character but tabs and line feeds is in it: see
 /// [`clean`](crate::diff::clean). So it is no patch; [`patch`](crate::diff::patch()) is. Files that
@@ -51,7 +51,7 @@ pub fn unified(plan: &Changes, color: bool) -> String {
     out
 }
 
-/// Gives one file's diff as clean lines without line feeds.
+/// Returns one file's diff as clean lines without line feeds.
 pub(super) fn shown(change: &FileChange<'_>) -> Vec<(Part, String)> {
     let header = header(change);
     let mut out: Vec<_> =

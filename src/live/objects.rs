@@ -40,7 +40,7 @@ impl Objects {
         }
     }
 
-    /// Tells whether Flux Operator may make sources here: one says so, or one is missing.
+    /// Returns whether Flux Operator may make sources here: one says so, or one is missing.
     pub fn may_have_providers(&self) -> bool {
         let is_made = |source: &Value| {
             source["metadata"]["labels"]["resourceset.fluxcd.controlplane.io/name"].is_string()
@@ -55,7 +55,7 @@ impl Objects {
         self.sources.iter().any(is_made) || self.kustomizations.iter().any(lacks)
     }
 
-    /// Tells whether a Flux Kustomization reads an OCIRepository.
+    /// Returns whether a Flux Kustomization reads an OCIRepository.
     pub fn reads_artifacts(&self) -> bool {
         self.kustomizations.iter().any(|one| one["spec"]["sourceRef"]["kind"] == SourceKind::Oci.as_str())
     }

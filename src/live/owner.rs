@@ -24,12 +24,12 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Tells whether it is one of Flux's own, or the `flux` command.
+    /// Returns whether it is one of Flux's own, or the `flux` command.
     pub fn is_of_flux(&self) -> bool {
         OF_FLUX.contains(&self.manager.as_str())
     }
 
-    /// Tells whether it sets what Git says.
+    /// Returns whether it sets what Git says.
     pub fn is_of_git(&self) -> bool {
         self.is_of_flux() && self.manager != "flux"
     }

@@ -16,7 +16,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Tells whether what it turns waits for a window by it.
+    /// Returns whether what it turns waits for a window by it.
     pub fn holds(self) -> bool {
         self != Action::Open
     }
@@ -82,7 +82,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Tells whether nothing was found.
+    /// Returns whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty() && self.unclear.is_empty()
     }

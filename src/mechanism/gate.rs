@@ -163,7 +163,7 @@ pub enum WhyUnheld {
 }
 
 impl ClusterGate {
-    /// Tells whether there is nothing to hold back: what could be may still be `left`.
+    /// Returns whether there is nothing to hold back: what could be may still be `left`.
     pub fn is_idle(&self) -> bool {
         self.targets.values().all(BTreeSet::is_empty)
     }

@@ -148,7 +148,7 @@ pub trait Mechanism: Sync {
     /// Reads from the objects of a cluster how a gate has left a Flux Kustomization there.
     fn left<'v>(&self, observed: &Observed<'v>) -> Left<'v>;
 
-    /// Tells whether a gate that does not run keeps out what is new: what gets in then was let in by hand.
+    /// Returns whether a gate that does not run keeps out what is new: what gets in then was let in by hand.
     fn fails_closed(&self) -> bool {
         true
     }
@@ -173,12 +173,12 @@ fn all() -> impl Iterator<Item = (MechanismName, &'static dyn Mechanism)> {
 /// The kinds of the objects that may open or close something at times of their own.
 pub const JOBS: [&str; 2] = ["CronJob", flux_operator::PROVIDER];
 
-/// Tells whether an object may open or close something at times of its own.
+/// Returns whether an object may open or close something at times of its own.
 pub fn is_job(object: &Value) -> bool {
     object["kind"] == "CronJob" || is_provider(object)
 }
 
-/// Tells whether what may open or close does not run as it stands: a CronJob that is suspended, or a provider that Flux
+/// Returns whether what may open or close does not run as it stands: a CronJob that is suspended, or a provider that Flux
 /// Operator is kept from.
 pub fn is_off(job: &Value) -> bool {
     job["spec"]["suspend"] == true || is_provider(job) && flux_operator::disabled(job).is_some()
@@ -204,7 +204,7 @@ pub fn turns(job: &Value) -> Vec<Turn> {
     read(job, None).turns
 }
 
-/// Tells whether some mechanism makes a gate of objects of a kind.
+/// Returns whether some mechanism makes a gate of objects of a kind.
 pub fn is_kind(kind: &str) -> bool {
     all().any(|(_, mechanism)| mechanism.kinds().contains(&kind))
 }

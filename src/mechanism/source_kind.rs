@@ -101,7 +101,7 @@ pub struct HeldId {
     pub name: String,
 }
 
-/// Tells whether a source of a kind is held, by its `spec`: without a job that lets it follow another one it fetches nothing.
+/// Returns whether a source of a kind is held, by its `spec`: without a job that lets it follow another one it fetches nothing.
 pub fn is_held(kind: &str, spec: &Value) -> bool {
     SourceKind::of(kind).is_some_and(|kind| spec["ref"]["tag"] == kind.placeholder())
 }

@@ -165,12 +165,12 @@ impl Command {
         Command { cluster: cluster.to_owned(), purpose, is_late: false, words: words.into() }
     }
 
-    /// Gives the command as JSON, word by word.
+    /// Returns the command as JSON, word by word.
     pub fn to_json(&self) -> Value {
         json!({ "cluster": self.cluster, "purpose": self.purpose, "command": self.words })
     }
 
-    /// Gives the line for a POSIX shell, every word quoted where it must be.
+    /// Returns the line for a POSIX shell, every word quoted where it must be.
     pub fn shell(&self) -> String {
         shell_line(&self.words)
     }

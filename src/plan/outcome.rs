@@ -109,19 +109,19 @@ impl EntryOutcome {
         EntryOutcome::new(&entry.named_clusters(), &entry.path)
     }
 
-    /// Tells whether it has nothing to do with what was asked for.
+    /// Returns whether it has nothing to do with what was asked for.
     pub fn is_beside(&self) -> bool {
         self.is_untouched() && self.reason == BESIDE
     }
 
-    /// Tells whether it is divided and not handed over yet. What joins sides that are live is done with that.
+    /// Returns whether it is divided and not handed over yet. What joins sides that are live is done with that.
     pub fn is_begun(&self) -> bool {
         matches!(self.way, Way::Plain | Way::Projection)
             && self.taken_over.is_empty()
             && !self.after.is_empty()
     }
 
-    /// Tells whether nothing is done to it.
+    /// Returns whether nothing is done to it.
     pub fn is_untouched(&self) -> bool {
         self.way == Way::Untouched
     }
@@ -143,7 +143,7 @@ impl EntryOutcome {
         self.problem.as_ref().map_or(&self.reason, |problem| &problem.reason)
     }
 
-    /// Tells whether it was refused because the repository is broken, not because a split would be unsafe.
+    /// Returns whether it was refused because the repository is broken, not because a split would be unsafe.
     pub fn is_broken(&self) -> bool {
         self.problem.as_ref().is_some_and(|problem| problem.nature == Nature::Broken)
     }
@@ -202,7 +202,7 @@ impl EntryOutcome {
         lines
     }
 
-    /// Gives the outcome as JSON; paths are relative to the top of the git repository.
+    /// Returns the outcome as JSON; paths are relative to the top of the git repository.
     pub fn to_json(&self) -> Value {
         let after: Vec<Value> =
             self.after.iter().map(|(name, path)| json!({ "type": name, "path": path.to_string() })).collect();

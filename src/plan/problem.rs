@@ -199,7 +199,7 @@ impl From<&Error> for Problem {
     }
 }
 
-/// Tells whether a build failed only since it needs the network.
+/// Returns whether a build failed only since it needs the network.
 pub(crate) fn is_remote(message: &str) -> bool {
     message.contains("needs the remote base") || message.contains("needs a remote base")
 }

@@ -45,7 +45,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Gives the standing as JSON.
+    /// Returns the standing as JSON.
     pub fn to_json(&self) -> Value {
         let new: Vec<Value> =
             self.new.iter().map(|(of, name)| json!({ "type": of, "kustomization": name })).collect();

@@ -46,7 +46,7 @@ pub fn refuse_unfetched(
     if diagnostics.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Unsafe, diagnostics }) }
 }
 
-/// Tells whether a file is the spec or its schema.
+/// Returns whether a file is the spec or its schema.
 pub fn for_people(spec: &Spec) -> impl Fn(&RepoPath) -> bool {
     |path| *path == spec.path || path.parent() == Some(spec.folder()) && path.name() == Some(SCHEMA_FILE)
 }

@@ -153,7 +153,7 @@ fn is_too_early(status: StatusCode, response: &Response<Body>) -> bool {
         || status == StatusCode::FORBIDDEN && (header(response, "retry-after").is_some() || is_used_up())
 }
 
-/// Tells whether `Link` names a further page (RFC 8288).
+/// Returns whether `Link` names a further page (RFC 8288).
 fn is_more(response: &Response<Body>) -> bool {
     header(response, "link").is_some_and(|link| link.contains("rel=\"next\""))
 }

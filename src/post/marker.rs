@@ -30,7 +30,7 @@ impl Marker<'_> {
         format!("{open}{} {}{close}", self.begins(), self.head.unwrap_or("working-tree"))
     }
 
-    /// Tells whether a comment begins with a marker of this name, of whatever commit.
+    /// Returns whether a comment begins with a marker of this name, of whatever commit.
     pub fn is_on(&self, comment: &str) -> bool {
         let rest = comment.strip_prefix("<!-- ").and_then(|rest| rest.strip_prefix(&self.begins()));
         rest.is_some_and(|rest| rest.starts_with(' '))

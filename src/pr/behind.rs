@@ -31,7 +31,7 @@ impl fmt::Display for Behind {
     }
 }
 
-/// Tells whether a file declares an object by this node, whose name a prefix or suffix may have made longer.
+/// Returns whether a file declares an object by this node, whose name a prefix or suffix may have made longer.
 fn is_named(node: &Node, id: &ObjectId) -> bool {
     let text = |path: &[&str]| node.get_path(path).and_then(Node::scalar_text);
     text(&["kind"]) == Some(id.kind.as_str())
@@ -120,7 +120,7 @@ impl<'a> Files<'a> {
         files.into_iter().map(|path| Behind { line: line(&path), path }).collect()
     }
 
-    /// Tells whether a file declares an object that differs.
+    /// Returns whether a file declares an object that differs.
     fn is_declared(&self, path: &RepoPath, change: &Change) -> bool {
         let objects = [&change.before, &change.after].into_iter().flatten();
         let mut origins = objects.filter_map(|(_, object)| object.origin.as_ref());
@@ -278,7 +278,7 @@ impl Files<'_> {
         }
     }
 
-    /// Tells whether a file is a list that differs in its resources alone.
+    /// Returns whether a file is a list that differs in its resources alone.
     fn only_lists(&self, file: &RepoPath) -> bool {
         let fields = |graph: &Graph| -> Option<BTreeMap<String, Value>> {
             let list = graph.get(&file.parent()?).filter(|list| list.file == *file)?;
@@ -290,7 +290,7 @@ impl Files<'_> {
         was.is_some() && was == is
     }
 
-    /// Tells whether a file is a patch of other objects alone: by the kind of the target that a list gives it, else by what
+    /// Returns whether a file is a patch of other objects alone: by the kind of the target that a list gives it, else by what
     /// it says itself (kustomize, `PatchTransformer`). The kind of a target is a regular expression.
     fn patches_another(&mut self, file: &RepoPath, id: &ObjectId) -> bool {
         if !self.targets.contains_key(file) {
@@ -327,7 +327,7 @@ impl Files<'_> {
         Some(kinds)
     }
 
-    /// Tells whether a file has a manifest of an object; `None` where it has none of any.
+    /// Returns whether a file has a manifest of an object; `None` where it has none of any.
     fn names(&self, file: &RepoPath, id: &ObjectId) -> Option<bool> {
         let latest = self.sources.iter().rev().find_map(|sources| sources.get(file))?;
         let has_name = |node: &Node| {

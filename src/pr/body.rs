@@ -63,7 +63,7 @@ fn of_field(field: &Field) -> Vec<String> {
     before.chain(field.after.iter().map(|value| line('+', value))).collect()
 }
 
-/// Tells whether a value is written on lines of its own.
+/// Returns whether a value is written on lines of its own.
 fn has_lines(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\n'),

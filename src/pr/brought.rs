@@ -206,7 +206,7 @@ impl Clock<'_> {
     }
 }
 
-/// Tells whether a Flux Kustomization waits for what brings it values, before it applies the same commit.
+/// Returns whether a Flux Kustomization waits for what brings it values, before it applies the same commit.
 fn is_needed(cluster: &Cluster, one: &Reached, brought: &Brought<'_>) -> bool {
     let id = |one: &Reached| (one.remote.clone(), one.namespace().to_owned(), one.name().to_owned());
     let mut queue = vec![one];

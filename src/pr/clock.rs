@@ -69,7 +69,7 @@ impl Clock<'_> {
         of(&self.after).or_else(|| of(&self.before))
     }
 
-    /// Tells whether a job that runs already begins to name a Flux Kustomization: its last run did not know of that.
+    /// Returns whether a job that runs already begins to name a Flux Kustomization: its last run did not know of that.
     fn is_newly_named(&self, old: &Applier<'_>, new: &Applier<'_>) -> bool {
         let runs = |name: &str| {
             let mut jobs = self.before.world.model.closings.of(old.cluster).iter();
@@ -92,26 +92,26 @@ impl Clock<'_> {
         }
     }
 
-    /// Tells whether Flux Kustomizations with a table, or a held source, leave one suspended that a pair suspended.
+    /// Returns whether Flux Kustomizations with a table, or a held source, leave one suspended that a pair suspended.
     pub(super) fn stays_suspended(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
         let is_pair = |job: &BuiltJob| job.table.is_none() && job.held.is_none();
         let jobs = self.before.job(old).zip(self.after.job(new));
         jobs.is_some_and(|(was, is)| is_pair(was) && !is_pair(is)) && self.is_closed(old, new, hold)
     }
 
-    /// Tells whether one stays suspended that a gate before that of the base suspended.
+    /// Returns whether one stays suspended that a gate before that of the base suspended.
     fn is_left_suspended(&self, old: &Applier<'_>, new: &Applier<'_>) -> bool {
         let suspends = self.after.job(new).is_some_and(|job| job.table.is_some() && job.held.is_none());
         suspends && new.spec()["suspend"] != false && self.before.is_left_suspended(old)
     }
 
-    /// Tells whether one stays suspended that a gate held back and holds back no more: what `flux suspend` sets is not in
+    /// Returns whether one stays suspended that a gate held back and holds back no more: what `flux suspend` sets is not in
     /// Git, so Flux leaves it alone.
     pub(super) fn stays_without_gate(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
         !self.before.is_held(old) && self.is_closed(old, new, hold)
     }
 
-    /// Tells whether one may be suspended at the merge, and Git does not resume it.
+    /// Returns whether one may be suspended at the merge, and Git does not resume it.
     fn is_closed(&self, old: &Applier<'_>, new: &Applier<'_>, hold: &Hold) -> bool {
         let gate = self.before.gate(old.cluster, old.kustomization, hold, self.now);
         new.spec()["suspend"] != false && gate.is_none_or(|gate| !gate.times.open)
@@ -312,7 +312,7 @@ impl Clock<'_> {
         })
     }
 
-    /// Tells whether a Flux Kustomization leaves Git.
+    /// Returns whether a Flux Kustomization leaves Git.
     fn is_gone(&self, old: &Applier<'_>) -> bool {
         let (remote, namespace, name) = old.key();
         let now = self.after.cluster_now(old.cluster);

@@ -49,7 +49,7 @@ impl Course {
         Course::stuck(Landing::unknown("no Flux Kustomization in Git applies the folder"))
     }
 
-    /// Tells whether it does not get on, or nobody knows when.
+    /// Returns whether it does not get on, or nobody knows when.
     fn is_stuck(&self) -> bool {
         self.landing.earliest.is_none()
     }

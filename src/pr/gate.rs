@@ -56,7 +56,7 @@ pub(super) struct GateState {
 }
 
 impl GateState {
-    /// Tells whether nothing else comes next.
+    /// Returns whether nothing else comes next.
     pub(super) fn is_same(&self, other: &GateState) -> bool {
         let events = |state: &GateState| (state.is_open, state.next_open, state.next_close);
         events(self) == events(other)
@@ -121,7 +121,7 @@ impl Tree<'_> {
         found.into_values().collect()
     }
 
-    /// Tells whether the gate that holds a Flux Kustomization back goes by other times than the spec says.
+    /// Returns whether the gate that holds a Flux Kustomization back goes by other times than the spec says.
     pub(super) fn is_otherwise(&self, applier: &Applier<'_>) -> bool {
         let Some(Hold::Window(name)) = self.hold(applier) else { return false };
         let target = applier.kustomization.map(|one| self.target(one));

@@ -32,7 +32,7 @@ pub fn plain(text: &str) -> String {
     clean(text.as_bytes()).split_inclusive(' ').map(told).collect()
 }
 
-/// Tells whether a word is the name of a time zone such as `Europe/Berlin`, in which nothing means anything else.
+/// Returns whether a word is the name of a time zone such as `Europe/Berlin`, in which nothing means anything else.
 fn is_zone(word: &str) -> bool {
     word.contains('/') && zone::exact(word).is_some()
 }

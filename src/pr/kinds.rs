@@ -77,7 +77,7 @@ fn defined(change: &Change) -> Option<Defined<'_>> {
     (!is_same).then_some(Defined { pair: *pair, change })
 }
 
-/// Tells whether two pairs are applied to one cluster.
+/// Returns whether two pairs are applied to one cluster.
 fn is_one_place(comparison: &Comparison<'_>, one: usize, other: usize) -> bool {
     let place = |pair: usize| {
         let pair: &Pair<'_> = comparison.pairs.get(pair)?;

@@ -23,7 +23,7 @@ pub enum State {
 }
 
 impl State {
-    /// Tells whether a window lets it in.
+    /// Returns whether a window lets it in.
     pub fn is_windowed(self) -> bool {
         matches!(self, State::Window | State::Frozen)
     }

@@ -62,7 +62,7 @@ impl<'a> Tree<'a> {
         applier_of(cluster, by).filter(|_| !is_own)
     }
 
-    /// Tells whether Git suspends a Flux Kustomization, or its source.
+    /// Returns whether Git suspends a Flux Kustomization, or its source.
     fn never_applies(&self, applier: &Applier<'a>) -> bool {
         let source = |one: &Reached| self.cluster(applier.cluster).map(|own| own.followed(&one.source()));
         let source = applier.kustomization.and_then(source);

@@ -216,7 +216,7 @@ fn at<'v>(object: &'v Value, path: &str) -> Option<&'v Value> {
     (!is_hollow(found)).then_some(found)
 }
 
-/// Tells whether a variable of which only the cluster knows the value stands in it.
+/// Returns whether a variable of which only the cluster knows the value stands in it.
 fn is_unknown(value: Option<&Value>) -> bool {
     value.is_some_and(|value| value.to_string().contains("${"))
 }

@@ -88,7 +88,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// Tells whether it leaves Git and stays in its cluster, since Flux does not delete it.
+    /// Returns whether it leaves Git and stays in its cluster, since Flux does not delete it.
     pub fn is_kept(&self) -> bool {
         self.kind == Kind::Deleted && self.lands.state == State::Never
     }

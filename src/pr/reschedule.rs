@@ -93,14 +93,14 @@ impl Clock<'_> {
     }
 }
 
-/// Tells whether the CronJobs of a cluster are the same before and after.
+/// Returns whether the CronJobs of a cluster are the same before and after.
 fn jobs_are_same(clock: &Clock<'_>, old: &Applier<'_>, new: &Applier<'_>) -> bool {
     let [was, is] = [(&clock.before, old), (&clock.after, new)]
         .map(|(tree, applier)| tree.world.model.closings.of(applier.cluster));
     was == is
 }
 
-/// Tells whether a Flux Kustomization reads the same source before and after.
+/// Returns whether a Flux Kustomization reads the same source before and after.
 pub(super) fn reads_same(old: &Applier<'_>, new: &Applier<'_>) -> bool {
     old.kustomization.map(Reached::source) == new.kustomization.map(Reached::source)
 }

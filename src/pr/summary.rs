@@ -155,7 +155,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
     alike.into_iter().map(section).collect()
 }
 
-/// Tells whether two times are told as one; one that is not known is another one.
+/// Returns whether two times are told as one; one that is not known is another one.
 fn is_near(one: Option<Timestamp>, other: Option<Timestamp>) -> bool {
     match (one, other) {
         (Some(one), Some(other)) => other.duration_since(one).unsigned_abs() <= SPREAD,

@@ -127,17 +127,17 @@ impl<'a> Tree<'a> {
         self
     }
 
-    /// Tells whether the gate before suspended a Flux Kustomization, so that its CronJobs leave it so.
+    /// Returns whether the gate before suspended a Flux Kustomization, so that its CronJobs leave it so.
     pub(super) fn is_left_suspended(&self, applier: &Applier<'_>) -> bool {
         self.is_among(&self.left, applier)
     }
 
-    /// Tells whether a Flux Kustomization leaves its held source for the live one while its window is closed.
+    /// Returns whether a Flux Kustomization leaves its held source for the live one while its window is closed.
     pub(super) fn is_freed(&self, applier: &Applier<'_>) -> bool {
         self.is_among(&self.freed, applier)
     }
 
-    /// Tells whether nothing has ever brought its gate to the cluster.
+    /// Returns whether nothing has ever brought its gate to the cluster.
     pub(super) fn is_uncome(&self, applier: &Applier<'_>) -> bool {
         let begun = |one: &Reached| self.begun.get(&(applier.cluster.to_owned(), self.target(one)));
         applier.kustomization.and_then(begun).is_some_and(Begun::is_uncome)
@@ -241,7 +241,7 @@ impl<'a> Tree<'a> {
         jitters.fetched_within(self.interval(cluster, source))
     }
 
-    /// Tells whether Git suspends a source of a cluster, so that it is not fetched.
+    /// Returns whether Git suspends a source of a cluster, so that it is not fetched.
     pub(super) fn is_paused(&self, cluster: &str, source: &SourceId) -> bool {
         let is_it = |model: &Model| model.delivered.named(cluster).is_some_and(|own| own.is_paused(source));
         is_it(self.world.model) && self.former.is_none_or(is_it)
@@ -293,7 +293,7 @@ impl<'a> Tree<'a> {
         self.former?.delivered.named(self.former_name(cluster))
     }
 
-    /// Tells whether that tree has no such Flux Kustomization, so that something has to bring it first.
+    /// Returns whether that tree has no such Flux Kustomization, so that something has to bring it first.
     pub(super) fn is_new(&self, applier: &Applier<'_>) -> bool {
         let (remote, namespace, name) = applier.key();
         let was = self
@@ -302,7 +302,7 @@ impl<'a> Tree<'a> {
         self.former.is_some() && applier.kustomization.is_some() && was.is_none()
     }
 
-    /// Tells whether it is a root of a cluster that this tree begins with: nothing in Git applies that for the first time.
+    /// Returns whether it is a root of a cluster that this tree begins with: nothing in Git applies that for the first time.
     pub(super) fn is_unbegun(&self, applier: &Applier<'_>) -> bool {
         let own = self.cluster(applier.cluster).zip(applier.kustomization);
         self.former.is_some()
@@ -336,7 +336,7 @@ impl<'a> Tree<'a> {
         self.find(applier.cluster, &one.remote, (&above.namespace, &above.name))
     }
 
-    /// Tells whether a Flux Kustomization waits at its source, and is not suspended.
+    /// Returns whether a Flux Kustomization waits at its source, and is not suspended.
     pub(super) fn is_held(&self, applier: &Applier<'_>) -> bool {
         applier.is_held(self.world.model)
     }

@@ -45,7 +45,7 @@ pub(super) fn unreached(
     found.into_iter().cloned().collect()
 }
 
-/// Tells whether a file is there to make objects: it holds some, or it is, or stands in, the list of a kustomization.
+/// Returns whether a file is there to make objects: it holds some, or it is, or stands in, the list of a kustomization.
 fn makes_objects(World { snapshot, model }: World<'_>, path: &RepoPath) -> bool {
     let is_chart = |folder: RepoPath| folder.join(CHART).is_ok_and(|chart| snapshot.entry(&chart).is_some());
     if path.parents().any(is_chart) {

@@ -185,7 +185,7 @@ impl<'a> Reach<'a> {
         Reach { worlds, changes, files, unread, copied }
     }
 
-    /// Tells whether a pull request may change what a Flux Kustomization reads that nobody here builds.
+    /// Returns whether a pull request may change what a Flux Kustomization reads that nobody here builds.
     fn touches(&self, cluster: &str, one: &Reached) -> bool {
         let source = one.source();
         let is_source = |line: &&Line| {
@@ -216,7 +216,7 @@ impl<'a> Reach<'a> {
         }
     }
 
-    /// Tells whether every OCIRepository of a name fetches Flux's own manifests, which hold nothing of this repository.
+    /// Returns whether every OCIRepository of a name fetches Flux's own manifests, which hold nothing of this repository.
     fn is_of_flux(&self, name: &str) -> bool {
         let all = self.worlds.iter().flat_map(|world| written(world.snapshot, "OCIRepository", name));
         let own: Vec<Value> = all.filter(|one| one["metadata"]["name"] == name).collect();
@@ -224,7 +224,7 @@ impl<'a> Reach<'a> {
         !own.is_empty() && own.iter().all(is_flux)
     }
 
-    /// Tells whether a folder that may be the one of an artifact reads a changed file: one whose path ends as the path
+    /// Returns whether a folder that may be the one of an artifact reads a changed file: one whose path ends as the path
     /// within the artifact.
     fn may_hold(&self, cluster: &str, one: &Reached) -> bool {
         let path = artifact_path(one.value["spec"]["path"].as_str().unwrap_or_default());
@@ -232,7 +232,7 @@ impl<'a> Reach<'a> {
         self.is_read_in(cluster, one, |folder| is_end(folder, &path))
     }
 
-    /// Tells whether a folder of which the path fits one with variables reads a changed file.
+    /// Returns whether a folder of which the path fits one with variables reads a changed file.
     fn may_fit(&self, cluster: &str, one: &Reached) -> bool {
         let text = one.value["spec"]["path"].as_str().unwrap_or_default();
         let (begin, _) = text.split_once('$').unwrap_or_default();
@@ -247,7 +247,7 @@ impl<'a> Reach<'a> {
             || self.is_read_in(cluster, one, fits)
     }
 
-    /// Tells whether one of some folders with a list reads a changed file.
+    /// Returns whether one of some folders with a list reads a changed file.
     fn is_read_in(&self, cluster: &str, one: &Reached, is_wanted: impl Fn(&RepoPath) -> bool) -> bool {
         self.worlds.iter().any(|world| {
             let graph = &world.model.graph;
@@ -256,7 +256,7 @@ impl<'a> Reach<'a> {
         })
     }
 
-    /// Tells whether a folder reads a changed file, before or after.
+    /// Returns whether a folder reads a changed file, before or after.
     fn is_read_at(&self, cluster: &str, one: &Reached, folder: &RepoPath) -> bool {
         self.worlds.iter().any(|world| self.is_read_by(cluster, one, folder, &world.model.graph))
     }
@@ -268,7 +268,7 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// Tells whether a path ends as another one, name by name.
+/// Returns whether a path ends as another one, name by name.
 fn is_end(path: &RepoPath, end: &RepoPath) -> bool {
     let above = path.as_str().strip_suffix(end.as_str());
     above.is_some_and(|above| end.is_top() || above.is_empty() || above.ends_with('/'))

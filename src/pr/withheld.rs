@@ -21,7 +21,7 @@ pub struct Withheld {
 }
 
 impl Withheld {
-    /// Tells whether it would be built here, were nothing wrong with it.
+    /// Returns whether it would be built here, were nothing wrong with it.
     pub fn is_broken(&self) -> bool {
         matches!(self.cause, Cause::Build | Cause::Parent)
     }

@@ -80,7 +80,7 @@ fn applied<'a>(inventories: &'a [Inventory], cluster: &str, free: &BTreeSet<Obje
     applied
 }
 
-/// Gives what becomes of an object after its build: where it goes, and what fills in its variables.
+/// Returns what becomes of an object after its build: where it goes, and what fills in its variables.
 fn beyond(inventory: &Inventory, object: &Value) -> String {
     let [post_build, kube_config] = &inventory.beyond;
     let has_variable = !post_build.is_null() && object.to_string().contains("${");

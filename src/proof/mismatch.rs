@@ -52,7 +52,7 @@ pub enum Mismatch {
 }
 
 impl Mismatch {
-    /// Gives the object that differs; `None` where a folder does not build.
+    /// Returns the object that differs; `None` where a folder does not build.
     pub fn id(&self) -> Option<&ObjectId> {
         match self {
             Mismatch::Lost { id }

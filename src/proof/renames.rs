@@ -25,7 +25,7 @@ pub struct Renames {
 }
 
 impl Renames {
-    /// Tells whether none comes or goes.
+    /// Returns whether none comes or goes.
     pub fn is_empty(&self) -> bool {
         self.gone.is_empty() && self.come.is_empty()
     }
@@ -37,7 +37,7 @@ impl Renames {
         self.stay.extend(other.stay.iter().cloned());
     }
 
-    /// Gives what they mean for a build that only these clusters get.
+    /// Returns what they mean for a build that only these clusters get.
     pub fn of<'c>(&self, clusters: impl IntoIterator<Item = &'c str>) -> Renamed {
         let clusters: BTreeSet<&str> = clusters.into_iter().collect();
         let bare = |(_, namespace, name): &FluxName| (namespace.clone(), name.clone());
@@ -67,12 +67,12 @@ impl Renamed {
         self.unnamed.is_empty() && self.come.is_empty()
     }
 
-    /// Tells whether one goes.
+    /// Returns whether one goes.
     pub(super) fn goes(&self, namespace: &str, name: &str) -> bool {
         holds(&self.gone, namespace, name)
     }
 
-    /// Tells whether an Alert, or whatever waits for others, may name one or not.
+    /// Returns whether an Alert, or whatever waits for others, may name one or not.
     fn speaks_of(&self, namespace: &str, name: &str) -> bool {
         holds(&self.unnamed, namespace, name) || holds(&self.come, namespace, name)
     }

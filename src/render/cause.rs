@@ -22,7 +22,7 @@ const VALUES: [(&str, &str); 2] = [
     ("loading KV pairs: env source files: [", "an `envs` file is missing, or a line is no `key=value`"),
 ];
 
-/// Gives the innermost error of a report, with the folder where it arose, and without the values of a generator.
+/// Returns the innermost error of a report, with the folder where it arose, and without the values of a generator.
 pub(super) fn cause(report: &str) -> String {
     // What the renderer itself found out (`renderer/remote.go`) stands before kustomize's words.
     if report.starts_with(NEEDS) {

@@ -16,7 +16,7 @@ pub enum RendererChoice {
     Kubectl,
 }
 
-/// Gives the renderer that is wanted; where nobody says which, the first one there is of
+/// Returns the renderer that is wanted; where nobody says which, the first one there is of
 /// embedded, kustomize and kubectl. The first one keeps builds between runs if it may.
 ///
 /// There is no way to go on without one: what an object is, and so which type it has, only a

@@ -51,7 +51,7 @@ impl Embedded {
         Embedded { cache: Some(Arc::new(Cache::at(folder))), ..self }
     }
 
-    /// Gives a renderer with the same instances that has forgotten what was built before.
+    /// Returns a renderer with the same instances that has forgotten what was built before.
     #[must_use]
     pub fn forgetful(&self) -> Embedded {
         Embedded { memo: Arc::default(), ..self.clone() }
@@ -106,7 +106,7 @@ impl Renderer for Embedded {
 }
 
 impl Embedded {
-    /// Gives the outcome of each request, of which so many were asked for.
+    /// Returns the outcome of each request, of which so many were asked for.
     fn settle(&self, snapshot: &Snapshot, requests: &[Request], asked: usize, trust: Trust) -> Vec<Outcome> {
         let tree = Arc::new(Tree::new(snapshot));
         let mut outcomes: Vec<Option<Outcome>> = vec![None; requests.len()];

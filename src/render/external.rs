@@ -37,7 +37,7 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// Gives the name of its program.
+    /// Returns the name of its program.
     pub fn program(self) -> &'static str {
         match self {
             Tool::Kustomize => "kustomize",

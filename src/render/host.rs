@@ -96,7 +96,7 @@ impl Host {
         }
     }
 
-    /// Tells whether the request at hand has used up its time.
+    /// Returns whether the request at hand has used up its time.
     pub(super) fn late(&self) -> bool {
         self.deadline.is_some_and(|deadline| spent() > deadline)
     }
@@ -201,7 +201,7 @@ impl Host {
     }
 }
 
-/// Gives a path of the renderer's as one inside the repository.
+/// Returns a path of the renderer's as one inside the repository.
 fn inside(path: &str) -> Option<&str> {
     let below = path.strip_prefix(MOUNT)?;
     if below.is_empty() { Some("") } else { below.strip_prefix('/') }

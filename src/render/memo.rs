@@ -33,13 +33,13 @@ struct Build {
 }
 
 impl Build {
-    /// Tells whether this is what a request would come to.
+    /// Returns whether this is what a request would come to.
     fn answers(&self, tree: &Tree, request: &Request) -> bool {
         // What does not build has no origins.
         (self.origins || !request.origins || self.outcome.is_err()) && self.holds_in(tree)
     }
 
-    /// Tells whether the build would see the same in a tree.
+    /// Returns whether the build would see the same in a tree.
     fn holds_in(&self, tree: &Tree) -> bool {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.as_ref().is_some_and(|held| held.is_shared_with(tree)) {
@@ -78,7 +78,7 @@ impl Memo {
         Some(as_asked(request, build.outcome.as_ref().map_err(Clone::clone).and_then(objects)))
     }
 
-    /// Tells whether it is known what a build of this tree would come to.
+    /// Returns whether it is known what a build of this tree would come to.
     pub(super) fn knows(&self, tree: &Tree, request: &Request, trust: Trust) -> bool {
         self.find(tree, request, trust).is_some()
     }

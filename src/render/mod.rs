@@ -86,12 +86,12 @@ const NEEDS: &str = "needs ";
 const ALIASED: &str = ", whose aliases stand for too much";
 
 impl RenderError {
-    /// Tells whether a build failed for what is lacking here, so that Flux may well make it.
+    /// Returns whether a build failed for what is lacking here, so that Flux may well make it.
     pub fn is_of_here(&self) -> bool {
         is_of_here(&self.message)
     }
 
-    /// Tells whether the build was stopped for its time or memory, so that it says nothing about the folder.
+    /// Returns whether the build was stopped for its time or memory, so that it says nothing about the folder.
     pub fn is_unjudged(&self) -> bool {
         is_unjudged(&self.message)
     }
@@ -148,7 +148,7 @@ pub trait Renderer {
     /// Lets somebody hear how far builds have come, where that is known.
     fn report_to(&mut self, _progress: Progress) {}
 
-    /// Gives back what many builds took, as few are to come.
+    /// Returns back what many builds took, as few are to come.
     fn rest(&self) {}
 
     /// Returns how many builds there were so far; `None` where nobody counts.

@@ -31,7 +31,7 @@ const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// How much is read at once, which the processor's cache holds.
 const CHUNK: usize = 128 << 10;
 
-/// Tells whether this program was built with the renderer.
+/// Returns whether this program was built with the renderer.
 pub(super) fn is_there() -> bool {
     !PACKED.is_empty()
 }
@@ -154,7 +154,7 @@ impl Kept {
     }
 }
 
-/// Tells whether only the user, or root, may change a file.
+/// Returns whether only the user, or root, may change a file.
 #[cfg(unix)]
 fn is_safe(found: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -90,7 +90,7 @@ impl Reader {
     }
 }
 
-/// Gives the value of a plain scalar.
+/// Returns the value of a plain scalar.
 fn plain(text: &str) -> Value {
     match text {
         "true" => Value::Bool(true),
@@ -100,7 +100,7 @@ fn plain(text: &str) -> Value {
     }
 }
 
-/// Gives the number in a form in which Go writes numbers: `-12`, `0.5`, `1e+21`.
+/// Returns the number in a form in which Go writes numbers: `-12`, `0.5`, `1e+21`.
 fn number(text: &str) -> Option<Number> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     if !digits.starts_with(|letter: char| letter.is_ascii_digit()) {
@@ -124,7 +124,7 @@ fn number(text: &str) -> Option<Number> {
 /// The annotation by which kustomize tells origins.
 pub const ORIGIN: &str = "config.kubernetes.io/origin";
 
-/// Gives an object without the origin annotation, which says where its file lies and nothing else. kustomize-controller
+/// Returns an object without the origin annotation, which says where its file lies and nothing else. kustomize-controller
 /// lets kustomize set it where a list has no `resources` (fluxcd/pkg/kustomize, `Generator.GenerateManifest`).
 pub fn without_origin(object: &Value) -> Cow<'_, Value> {
     if object["metadata"]["annotations"].get(ORIGIN).is_none() {

@@ -124,7 +124,7 @@ impl Pool {
         }
     }
 
-    /// Gives a job to the next instance that is free.
+    /// Returns a job to the next instance that is free.
     pub(super) fn send(&mut self, job: Job) {
         self.sent += 1;
         if let Some(Err(mpsc::SendError(job))) = self.jobs.as_ref().map(|jobs| jobs.send(job)) {
@@ -146,7 +146,7 @@ impl Pool {
     }
 }
 
-/// Tells whether so many instances, which were this long about what is done, need help with what is left.
+/// Returns whether so many instances, which were this long about what is done, need help with what is left.
 fn is_worth_another(instances: usize, (done, left): (usize, usize), time: Duration) -> bool {
     let rest = time.as_secs_f64() * left as f64 / done.max(1) as f64;
     time >= START && left > instances && rest >= START.as_secs_f64() * instances as f64

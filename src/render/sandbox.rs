@@ -86,7 +86,7 @@ impl Sandbox {
         (!module::is_there()).then(|| "this program was built without the embedded kustomize".to_owned())
     }
 
-    /// Gives the renderer, loaded when it is first wanted.
+    /// Returns the renderer, loaded when it is first wanted.
     ///
     /// # Errors
     ///

@@ -57,7 +57,7 @@ impl Looked {
         Looked { print: paths.print(tree), paths: Arc::new(paths) }
     }
 
-    /// Tells whether a build would see the same in another tree.
+    /// Returns whether a build would see the same in another tree.
     pub(super) fn holds_in(&self, tree: &Tree) -> bool {
         self.paths.print(tree) == self.print
     }

@@ -60,7 +60,7 @@ impl Tree {
         Tree { snapshot: snapshot.clone() }
     }
 
-    /// Gives the names in a folder, by its path without links; empty for anything else.
+    /// Returns the names in a folder, by its path without links; empty for anything else.
     pub(super) fn list(&self, folder: &str) -> Vec<(Kind, String)> {
         let kind = |entry: Option<&Entry>| match entry {
             None => Kind::Folder,
@@ -75,7 +75,7 @@ impl Tree {
         path.is_empty() || self.snapshot.under(path).next().is_some()
     }
 
-    /// Tells whether another tree is known to hold the same, without a look at either.
+    /// Returns whether another tree is known to hold the same, without a look at either.
     pub(super) fn is_shared_with(&self, other: &Tree) -> bool {
         self.snapshot.is_shared_with(&other.snapshot)
     }

@@ -26,9 +26,9 @@ pub(super) trait Streams: 'static {
     fn complain(&mut self, bytes: &[u8]);
     /// Notes that the program ended, with its exit code.
     fn exit(&mut self, code: i32);
-    /// Gives the next moment of the clock, `nanoseconds` after the last.
+    /// Returns the next moment of the clock, `nanoseconds` after the last.
     fn tick(&mut self, nanoseconds: u64) -> u64;
-    /// Gives the environment's settings.
+    /// Returns the environment's settings.
     fn environment(&self) -> &'static [&'static str];
 }
 
@@ -44,7 +44,7 @@ impl std::fmt::Display for Exited {
 
 impl std::error::Error for Exited {}
 
-/// Gives the program's memory.
+/// Returns the program's memory.
 pub(super) fn memory<T>(caller: &mut Caller<'_, T>) -> Option<Memory> {
     caller.get_export("memory").and_then(Extern::into_memory)
 }
@@ -204,7 +204,7 @@ fn fill<T: Streams>(caller: &mut Caller<'_, T>, list: usize, count: usize, read:
     put(data, read, &u32::try_from(total).ok()?.to_le_bytes())
 }
 
-/// Gives what the listed stretches of memory hold to an output stream.
+/// Returns what the listed stretches of memory hold to an output stream.
 fn drain<T: Streams>(
     caller: &mut Caller<'_, T>,
     error: bool,

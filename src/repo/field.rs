@@ -18,7 +18,7 @@ const CONSTANT: [&str; 10] = [
     "commonannotations",
 ];
 
-/// Tells whether a field of a kustomization applies to each object alone, or names all of them alike.
+/// Returns whether a field of a kustomization applies to each object alone, or names all of them alike.
 pub fn is_constant(key: &str) -> bool {
     CONSTANT.iter().any(|constant| constant.eq_ignore_ascii_case(key))
 }
@@ -62,7 +62,7 @@ pub const KNOWN: [&str; 35] = [
     "<<",
 ];
 
-/// Tells whether kustomize knows a field.
+/// Returns whether kustomize knows a field.
 pub(super) fn is_known(key: &str) -> bool {
     KNOWN.iter().any(|known| known.eq_ignore_ascii_case(key))
 }

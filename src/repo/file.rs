@@ -136,12 +136,12 @@ impl File {
         File { executable, ..self }
     }
 
-    /// Gives the content.
+    /// Returns the content.
     pub fn bytes(&self) -> &[u8] {
         self.content().bytes()
     }
 
-    /// Gives the content as text where it is UTF-8.
+    /// Returns the content as text where it is UTF-8.
     pub fn text(&self) -> Option<&str> {
         match &self.content().bytes {
             Bytes::Text(text) => Some(text),
@@ -157,7 +157,7 @@ impl File {
         }
     }
 
-    /// Tells whether the content holds a word.
+    /// Returns whether the content holds a word.
     pub(crate) fn mentions(&self, word: &str) -> bool {
         let is_there = |bytes: &[u8]| bytes.windows(word.len()).any(|window| window == word.as_bytes());
         self.text().map_or_else(|| is_there(self.bytes()), |text| text.contains(word))
@@ -179,12 +179,12 @@ impl File {
         self.content().manifests.get_or_init(read).as_deref()
     }
 
-    /// Tells whether it is YAML text in which no mapping holds a key twice.
+    /// Returns whether it is YAML text in which no mapping holds a key twice.
     pub fn is_yaml(&self) -> bool {
         self.yaml() != Yaml::No
     }
 
-    /// Tells whether kustomize takes it for a file of resources: YAML text of which each document that is not empty has a `kind`,
+    /// Returns whether kustomize takes it for a file of resources: YAML text of which each document that is not empty has a `kind`,
     /// and a name where it is no list (kyaml, `resid` and `Factory.makeOne`).
     pub(crate) fn is_resources(&self) -> bool {
         self.yaml() == Yaml::Resources
@@ -202,7 +202,7 @@ impl File {
         })
     }
 
-    /// Tells whether it is YAML text whose aliases stand for more than [`ALIASED_NODES`](crate::limit::ALIASED_NODES).
+    /// Returns whether it is YAML text whose aliases stand for more than [`ALIASED_NODES`](crate::limit::ALIASED_NODES).
     pub(crate) fn is_aliased(&self) -> bool {
         let read = || {
             let text = self.text().filter(|text| text.contains('&') && text.contains('*'));
@@ -216,7 +216,7 @@ impl File {
         self.content().sha256.get_or_init(|| Sha256::digest(self.bytes()).into())
     }
 
-    /// Tells whether git gives the content this name: a SHA-1, or a SHA-256 where names have 64 digits.
+    /// Returns whether git gives the content this name: a SHA-1, or a SHA-256 where names have 64 digits.
     pub(super) fn is_named(&self, object: &str) -> bool {
         let header = || format!("blob {}\0", self.bytes().len());
         if object.len() == 64 {
@@ -230,7 +230,7 @@ impl File {
     }
 }
 
-/// Tells whether a text is bytes in hexadecimal digits, as git writes them.
+/// Returns whether a text is bytes in hexadecimal digits, as git writes them.
 fn is_hex(text: &str, bytes: &[u8]) -> bool {
     let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
     let digits = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
@@ -264,7 +264,7 @@ enum Yaml {
     Resources,
 }
 
-/// Tells whether kustomize takes a document for a resource.
+/// Returns whether kustomize takes a document for a resource.
 fn is_resource(root: &Node) -> bool {
     let text = |node: Option<&Node>| node.and_then(Node::as_str).is_some_and(|text| !text.is_empty());
     let name = |field: &str| text(root.get("metadata").and_then(|metadata| metadata.get(field)));

@@ -30,7 +30,7 @@ pub const NOTIFICATION_GROUP: &str = "notification.toolkit.fluxcd.io";
 /// What `spec.deletionPolicy` may be.
 const POLICIES: [&str; 4] = ["MirrorPrune", "Delete", "WaitForTermination", "Orphan"];
 
-/// Gives the list of `spec` in which an object names the Flux objects that it watches or wakes, where
+/// Returns the list of `spec` in which an object names the Flux objects that it watches or wakes, where
 /// it is of a kind that has one (notification-controller, `api/v1beta3/alert_types.go` and
 /// `api/v1/receiver_types.go`).
 pub fn watches(value: &Value) -> Option<&'static str> {
@@ -42,7 +42,7 @@ pub fn watches(value: &Value) -> Option<&'static str> {
     }
 }
 
-/// Gives the Flux Kustomization that an item of such a list speaks of.
+/// Returns the Flux Kustomization that an item of such a list speaks of.
 pub fn names_kustomization(item: &Value) -> Option<&str> {
     let version = item["apiVersion"].as_str();
     let is_it = item["kind"] == "Kustomization" && version.is_none_or(|version| version.starts_with(GROUP));
@@ -100,7 +100,7 @@ pub struct FluxKustomization {
     pub apis: Vec<(String, Arc<FluxApi>)>,
 }
 
-/// Gives those that are written differently: of what several clusters apply from one file, the first.
+/// Returns those that are written differently: of what several clusters apply from one file, the first.
 pub fn each_written<'a>(all: impl IntoIterator<Item = &'a FluxKustomization>) -> Vec<&'a FluxKustomization> {
     let mut seen = BTreeSet::new();
     all.into_iter().filter(|one| seen.insert(one.identity())).collect()
@@ -116,7 +116,7 @@ pub struct Unmapped {
 }
 
 impl FluxKustomization {
-    /// Tells whether both are one object of one file, which several clusters apply.
+    /// Returns whether both are one object of one file, which several clusters apply.
     pub fn is_written_as(&self, other: &FluxKustomization) -> bool {
         self.identity() == other.identity()
     }
@@ -152,7 +152,7 @@ impl FluxKustomization {
         &self.value["spec"][key]
     }
 
-    /// Tells whether Git suspends it, so that nothing but a change in Git brings it back for good.
+    /// Returns whether Git suspends it, so that nothing but a change in Git brings it back for good.
     pub fn is_suspended(&self) -> bool {
         *self.spec("suspend") == true
     }
@@ -162,7 +162,7 @@ impl FluxKustomization {
         self.apis.iter().find(|(cluster, _)| *cluster == self.cluster).map(|(_, api)| api.as_ref())
     }
 
-    /// Tells whether all clusters that get it have a field of `spec`, as far as Git says, in the version that generated files use.
+    /// Returns whether all clusters that get it have a field of `spec`, as far as Git says, in the version that generated files use.
     pub fn takes(&self, field: &str) -> bool {
         self.without(field).is_none()
     }
@@ -173,35 +173,35 @@ impl FluxKustomization {
         all.find(|(_, api)| !api.has(API_VERSION, field))
     }
 
-    /// Tells whether it builds the folder that holds its own file, as what `flux bootstrap` writes does. One whose file
+    /// Returns whether it builds the folder that holds its own file, as what `flux bootstrap` writes does. One whose file
     /// only lies beside what it builds, as `apps/web/ks.yaml` of `apps/web`, does not.
     pub fn applies_itself(&self) -> bool {
         !self.is_brought && self.path.as_ref().is_some_and(|path| self.file.is_within(path))
     }
 
-    /// Tells whether it names a source, which the API demands: without one it is a patch of another, or gets its
+    /// Returns whether it names a source, which the API demands: without one it is a patch of another, or gets its
     /// source from whatever applies it.
     pub fn has_source(&self) -> bool {
         self.value["spec"].get("sourceRef").is_some()
     }
 
-    /// Gives the kind of the source, `GitRepository` where none is written.
+    /// Returns the kind of the source, `GitRepository` where none is written.
     pub fn source_kind(&self) -> &str {
         self.spec("sourceRef")["kind"].as_str().unwrap_or("GitRepository")
     }
 
-    /// Gives the name of the source.
+    /// Returns the name of the source.
     pub fn source_name(&self) -> &str {
         self.spec("sourceRef")["name"].as_str().unwrap_or_default()
     }
 
-    /// Gives the names of the Kustomizations that this one waits for.
+    /// Returns the names of the Kustomizations that this one waits for.
     pub fn depends_on(&self) -> Vec<&str> {
         let list = self.spec("dependsOn").as_array();
         list.into_iter().flatten().filter_map(|item| item["name"].as_str()).collect()
     }
 
-    /// Gives the namespace and the name of those that this one waits for; an item without a namespace
+    /// Returns the namespace and the name of those that this one waits for; an item without a namespace
     /// means its own, which is empty where Git does not say it.
     pub fn waits_for(&self) -> Vec<(&str, &str)> {
         self.waits_for_ready().map(|(namespace, name, _)| (namespace, name)).collect()
@@ -226,7 +226,7 @@ impl FluxKustomization {
         Place::span(self.file.clone(), self.text.clone(), span)
     }
 
-    /// Gives the place of the item of `dependsOn` at this position, at its name where it has one.
+    /// Returns the place of the item of `dependsOn` at this position, at its name where it has one.
     pub fn place_of_dependency(&self, index: usize) -> Place {
         match self.written("dependsOn").and_then(|list| list.items().get(index)) {
             Some(item) => {
@@ -237,12 +237,12 @@ impl FluxKustomization {
         }
     }
 
-    /// Gives a field of `spec` as it is written.
+    /// Returns a field of `spec` as it is written.
     pub fn written(&self, key: &str) -> Option<&Node> {
         self.node().get("spec")?.get(key)
     }
 
-    /// Gives the object as it is written: the document, or the item of a list in it.
+    /// Returns the object as it is written: the document, or the item of a list in it.
     fn node(&self) -> &Node {
         let mut lists: Vec<&Node> = vec![&self.root];
         while let Some(list) = lists.pop().filter(|_| !self.is_document) {
@@ -256,7 +256,7 @@ impl FluxKustomization {
     }
 }
 
-/// Gives the field of a Flux Kustomization's `spec` whose value the API server refuses, with what it takes
+/// Returns the field of a Flux Kustomization's `spec` whose value the API server refuses, with what it takes
 /// (`kustomization_types.go`, which the schema of the custom resource is made of).
 ///
 /// A variable is none of these: what it stands for, Git does not say.
@@ -270,7 +270,7 @@ pub fn refused_value(spec: &Value) -> Option<(&'static str, &'static str)> {
         .or(policy.map(|field| (field, "`MirrorPrune`, `Delete`, `WaitForTermination` or `Orphan`")))
 }
 
-/// Tells whether a value is a text with a variable that `postBuild` of whatever applies it fills in.
+/// Returns whether a value is a text with a variable that `postBuild` of whatever applies it fills in.
 pub fn holds_variable(value: &Value) -> bool {
     value.as_str().is_some_and(|text| text.contains("${"))
 }
@@ -388,7 +388,7 @@ pub fn written_sources(snapshot: &Snapshot) -> WrittenSources {
     found
 }
 
-/// Gives `spec.path` as a path of this repository.
+/// Returns `spec.path` as a path of this repository.
 ///
 /// Flux resolves it against the root of the source's artifact; only for a GitRepository is that
 /// the top of a repository (Flux `kustomization_types.go`, `Path`). A missing path is the root.
@@ -414,13 +414,13 @@ pub fn artifact_path(text: &str) -> Option<RepoPath> {
     RepoPath::parse(&parts.join("/")).ok()
 }
 
-/// Tells whether an object is a Flux Kustomization, of whichever version.
+/// Returns whether an object is a Flux Kustomization, of whichever version.
 pub fn is_flux_kustomization(value: &Value) -> bool {
     value["kind"] == "Kustomization"
         && value["apiVersion"].as_str().is_some_and(|version| version.split('/').next() == Some(GROUP))
 }
 
-/// Tells whether a file's name says YAML, in the way that kustomize-controller scans folders.
+/// Returns whether a file's name says YAML, in the way that kustomize-controller scans folders.
 pub fn is_yaml(path: &RepoPath) -> bool {
     path.name().is_some_and(|name| name.ends_with(".yaml") || name.ends_with(".yml"))
 }

@@ -102,7 +102,7 @@ impl FluxApi {
         })
     }
 
-    /// Tells whether a version of one of Flux's kinds is served; `None` where Git does not say it.
+    /// Returns whether a version of one of Flux's kinds is served; `None` where Git does not say it.
     pub fn serves_kind(&self, api_version: &str, kind: &str) -> Option<bool> {
         let (group, version) = api_version.split_once('/')?;
         match self.known {
@@ -126,7 +126,7 @@ impl FluxApi {
         since.map_or("a version with it".to_owned(), |(_, minor)| format!("2.{minor} or later"))
     }
 
-    /// Tells whether an `apiVersion` of Flux Kustomizations is served.
+    /// Returns whether an `apiVersion` of Flux Kustomizations is served.
     pub fn serves(&self, api_version: &str) -> bool {
         match &self.known {
             Known::Schemas(schemas) => schemas.contains_key(version_of(api_version)),
@@ -139,7 +139,7 @@ impl FluxApi {
         VERSIONS.into_iter().find(|version| self.serves(version))
     }
 
-    /// Tells whether a field of `spec` is declared.
+    /// Returns whether a field of `spec` is declared.
     pub fn has(&self, api_version: &str, field: &str) -> bool {
         match &self.known {
             Known::Schemas(schemas) => schemas.get(version_of(api_version)).is_some_and(|schema| {

@@ -34,7 +34,7 @@ impl Followed {
         }
     }
 
-    /// Tells whether no commit arrives by it before somebody names another one, or makes a release. A branch goes on by itself,
+    /// Returns whether no commit arrives by it before somebody names another one, or makes a release. A branch goes on by itself,
     /// and so does the tag of an artifact, which is pushed anew.
     pub fn is_fixed(&self, kind: &str) -> bool {
         match self.field {

@@ -41,7 +41,7 @@ impl Graph {
         snapshot.graph_by(|| Graph::read_anew(snapshot))
     }
 
-    /// Tells whether the graph of a snapshot depends on what stands at a path.
+    /// Returns whether the graph of a snapshot depends on what stands at a path.
     pub(super) fn depends_on(path: &RepoPath, entry: Option<&Entry>) -> bool {
         path.name().is_some_and(|name| FILE_NAMES.contains(&name))
             || matches!(entry, Some(Entry::Symlink { .. }))
@@ -104,12 +104,12 @@ impl Graph {
         graph
     }
 
-    /// Gives every symbolic link of the repository, in order.
+    /// Returns every symbolic link of the repository, in order.
     pub fn links(&self) -> impl Iterator<Item = &RepoPath> {
         self.links.keys()
     }
 
-    /// Gives a path without symbolic links, as kustomize takes it before it reads a folder
+    /// Returns a path without symbolic links, as kustomize takes it before it reads a folder
     /// (`kyaml/filesys`, `CleanedAbs`).
     pub fn real(&self, path: &RepoPath) -> RepoPath {
         let mut path = path.clone();
@@ -123,55 +123,55 @@ impl Graph {
         path
     }
 
-    /// Gives the kustomization of a folder.
+    /// Returns the kustomization of a folder.
     pub fn get(&self, folder: &RepoPath) -> Option<&Kustomization> {
         (**self.folders.get(folder)?).as_ref().ok()
     }
 
-    /// Gives the reason why the kustomization of a folder can't be used.
+    /// Returns the reason why the kustomization of a folder can't be used.
     pub fn broken(&self, folder: &RepoPath) -> Option<&Diagnostic> {
         (**self.folders.get(folder)?).as_ref().err().map(|diagnostic| &**diagnostic)
     }
 
-    /// Tells whether a folder has a kustomization file, broken or not.
+    /// Returns whether a folder has a kustomization file, broken or not.
     pub fn has(&self, folder: &RepoPath) -> bool {
         self.folders.contains_key(folder)
     }
 
-    /// Tells whether a folder is one that Flux could build: it has a kustomization file or others.
+    /// Returns whether a folder is one that Flux could build: it has a kustomization file or others.
     pub fn stands(&self, snapshot: &Snapshot, folder: &RepoPath) -> bool {
         self.has(folder) || snapshot.is_dir(folder)
     }
 
-    /// Tells whether no folder on the way from one down to a file in it has a kustomization file, so that Flux lists the
+    /// Returns whether no folder on the way from one down to a file in it has a kustomization file, so that Flux lists the
     /// file by itself where it lists that folder (fluxcd/pkg/kustomize, `scanManifests`).
     pub fn is_loose(&self, file: &RepoPath, folder: &RepoPath) -> bool {
         let mut between = file.parents().take_while(|above| above.is_within(folder));
         file.is_within(folder) && between.all(|above| !self.has(&above))
     }
 
-    /// Gives every usable kustomization in the order of folders.
+    /// Returns every usable kustomization in the order of folders.
     pub fn iter(&self) -> impl Iterator<Item = &Kustomization> {
         self.folders.values().filter_map(|folder| (**folder).as_ref().ok())
     }
 
-    /// Gives every folder with a kustomization file, broken or not, in their order.
+    /// Returns every folder with a kustomization file, broken or not, in their order.
     pub fn folders(&self) -> impl Iterator<Item = &RepoPath> {
         self.folders.keys()
     }
 
-    /// Gives the folders below a folder that have a usable kustomization, in their order.
+    /// Returns the folders below a folder that have a usable kustomization, in their order.
     pub fn below(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
         let below = below(&self.folders, folder);
         below.filter(move |(path, found)| found.is_ok() && *path != folder).map(|(path, _)| path)
     }
 
-    /// Gives the folders whose kustomization refers to this file or folder.
+    /// Returns the folders whose kustomization refers to this file or folder.
     pub fn referrers(&self, path: &RepoPath) -> impl Iterator<Item = &RepoPath> {
         self.referrers.get(path).into_iter().flatten()
     }
 
-    /// Gives the folders that a kustomization builds on: `resources`, `bases` and `components`.
+    /// Returns the folders that a kustomization builds on: `resources`, `bases` and `components`.
     pub fn children(&self, folder: &RepoPath) -> Vec<RepoPath> {
         self.folders_of(folder).cloned().collect()
     }
@@ -180,22 +180,22 @@ impl Graph {
         self.builds_on(folder).filter(|path| self.has(path))
     }
 
-    /// Gives the files and folders on which the list of a folder builds, in its order.
+    /// Returns the files and folders on which the list of a folder builds, in its order.
     pub fn builds_on(&self, folder: &RepoPath) -> impl Iterator<Item = &RepoPath> {
         self.parts.get(folder).into_iter().flatten()
     }
 
-    /// Gives the folders whose kustomization builds on this file or folder, as a patch does not.
+    /// Returns the folders whose kustomization builds on this file or folder, as a patch does not.
     pub fn lists(&self, path: &RepoPath) -> Vec<RepoPath> {
         self.listed.get(path).into_iter().flatten().cloned().collect()
     }
 
-    /// Tells whether a file is a patch: lists refer to it, and none builds on it.
+    /// Returns whether a file is a patch: lists refer to it, and none builds on it.
     pub fn is_patch(&self, file: &RepoPath) -> bool {
         self.referrers.contains_key(file) && !self.listed.contains_key(file)
     }
 
-    /// Gives every folder that a build of this one reaches, itself included.
+    /// Returns every folder that a build of this one reaches, itself included.
     pub fn reach(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
         self.reach_any([folder])
     }
@@ -212,7 +212,7 @@ impl Graph {
         reached
     }
 
-    /// Gives every folder whose build reaches this one, itself included: the reverse of [`Graph::reach`].
+    /// Returns every folder whose build reaches this one, itself included: the reverse of [`Graph::reach`].
     pub fn above(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
         let mut above = self.builders(folder);
         above.retain(|one| self.reach(one).contains(folder));
@@ -220,7 +220,7 @@ impl Graph {
         above
     }
 
-    /// Gives every folder whose build takes in a file: those that list it and those that build on them.
+    /// Returns every folder whose build takes in a file: those that list it and those that build on them.
     pub fn builders(&self, file: &RepoPath) -> BTreeSet<RepoPath> {
         let mut builders: BTreeSet<RepoPath> = BTreeSet::new();
         let mut queue: Vec<RepoPath> = self.referrers(file).cloned().collect();
@@ -234,7 +234,7 @@ impl Graph {
         builders
     }
 
-    /// Gives the folders whose builds take in a file; those that are not there too. Where a folder has no list, Flux
+    /// Returns the folders whose builds take in a file; those that are not there too. Where a folder has no list, Flux
     /// writes one of every file and list below it, and looks into no folder with a list (fluxcd/pkg/kustomize,
     /// `scanManifests`). What a list names and has none itself counts: that build fails, and is meant to take it in.
     pub fn taken_in_by(&self, file: &RepoPath) -> BTreeSet<RepoPath> {
@@ -247,7 +247,7 @@ impl Graph {
         found
     }
 
-    /// Gives every folder that Flux builds with the list of this one: the reverse of [`built`]. A folder without a
+    /// Returns every folder that Flux builds with the list of this one: the reverse of [`built`]. A folder without a
     /// list counts as if it had one.
     pub fn built_by(&self, folder: &RepoPath) -> BTreeSet<RepoPath> {
         let mut found = self.above(folder);
@@ -258,7 +258,7 @@ impl Graph {
         found
     }
 
-    /// Gives the topmost lists that take in a file: those that no other builds on.
+    /// Returns the topmost lists that take in a file: those that no other builds on.
     pub fn tops(&self, file: &RepoPath) -> Vec<RepoPath> {
         self.builders(file).into_iter().filter(|folder| self.lists(folder).is_empty()).collect()
     }
@@ -292,13 +292,13 @@ impl Graph {
         found
     }
 
-    /// Gives the folders that no kustomization refers to.
+    /// Returns the folders that no kustomization refers to.
     pub fn roots(&self) -> impl Iterator<Item = &Kustomization> {
         self.iter().filter(|kustomization| self.referrers(&kustomization.folder).next().is_none())
     }
 }
 
-/// Gives the kustomization folders that Flux's generated kustomization.yaml lists: the topmost
+/// Returns the kustomization folders that Flux's generated kustomization.yaml lists: the topmost
 /// ones below a folder that has none of its own (fluxcd/pkg/kustomize, `scanManifests`). It lists a broken one too, and fails.
 pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
     let is_topmost = |path: &RepoPath| {
@@ -309,7 +309,7 @@ pub fn generated_children(graph: &Graph, folder: &RepoPath) -> Vec<RepoPath> {
     below.filter(|path| *path != folder && is_topmost(path)).cloned().collect()
 }
 
-/// Gives every folder that Flux builds with this one, itself included where it has a kustomization of its
+/// Returns every folder that Flux builds with this one, itself included where it has a kustomization of its
 /// own; where it has none, what the generated one lists.
 pub fn built(graph: &Graph, folder: &RepoPath) -> BTreeSet<RepoPath> {
     built_any(graph, [folder])

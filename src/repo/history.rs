@@ -23,7 +23,7 @@ pub enum Relation {
 }
 
 impl Repository {
-    /// Tells whether a commit, given by its hash, contains a revision.
+    /// Returns whether a commit, given by its hash, contains a revision.
     pub fn relation(&self, commit: &str, revision: &str) -> Relation {
         let (Some(commit), Some(revision)) = (self.commit(commit), self.commit(revision)) else {
             return Relation::Unknown;
@@ -71,7 +71,7 @@ impl Repository {
         }
     }
 
-    /// Tells whether git can fetch what the clone lacks.
+    /// Returns whether git can fetch what the clone lacks.
     fn is_partial(&self) -> bool {
         let promised = ["config", "--get-regexp", r"^(remote\..*\.promisor|extensions\.partialclone)$"];
         self.ask_git().run(&promised).is_ok()
@@ -172,7 +172,7 @@ fn doing(revision: &str) -> String {
     format!("reading the revision `{}`", revision.escape_debug())
 }
 
-/// Tells whether Flux or kustomize reads a file of this name for what it says itself, and not as a value.
+/// Returns whether Flux or kustomize reads a file of this name for what it says itself, and not as a value.
 fn is_text(path: &RepoPath) -> bool {
     is_yaml(path) || matches!(path.name(), Some("Kustomization" | ".sourceignore"))
 }
@@ -185,7 +185,7 @@ fn lacking_content(doing: &str, path: &str) -> Error {
     )
 }
 
-/// Tells whether git stores an entry as this object with this mode.
+/// Returns whether git stores an entry as this object with this mode.
 fn is_stored(entry: &Entry, mode: &str, object: &str) -> bool {
     let file = match entry {
         Entry::File(file) => file,

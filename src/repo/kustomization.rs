@@ -49,12 +49,12 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Tells whether a generator reads what it names.
+    /// Returns whether a generator reads what it names.
     pub fn is_generated(&self) -> bool {
         GENERATORS.contains(&self.field)
     }
 
-    /// Tells whether it names the controllers that `flux bootstrap` writes.
+    /// Returns whether it names the controllers that `flux bootstrap` writes.
     pub fn is_components(&self) -> bool {
         self.text.rsplit('/').next() == Some(COMPONENTS)
     }
@@ -139,7 +139,7 @@ impl Kustomization {
         Ok(kustomization)
     }
 
-    /// Gives the value of a top-level field; kustomize ignores the case of keys.
+    /// Returns the value of a top-level field; kustomize ignores the case of keys.
     pub fn field(&self, name: &str) -> Option<&Node> {
         self.root
             .entries()
@@ -148,12 +148,12 @@ impl Kustomization {
             .map(|(_, value)| value)
     }
 
-    /// Gives a top-level key as it stands in the file.
+    /// Returns a top-level key as it stands in the file.
     pub fn key(&self, name: &str) -> Option<&Node> {
         self.root.entries().iter().map(|(key, _)| key).find(|key| key.as_str() == Some(name))
     }
 
-    /// Gives the top-level keys as written.
+    /// Returns the top-level keys as written.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.root.entries().iter().filter_map(|(key, _)| key.as_str())
     }
@@ -169,35 +169,35 @@ impl Kustomization {
         self.keys().find(|key| !is_constant(key) && is_known(key))
     }
 
-    /// Tells whether kustomize fetches something for it, be it another repository, a URL or a chart.
+    /// Returns whether kustomize fetches something for it, be it another repository, a URL or a chart.
     pub fn is_remote(&self) -> bool {
         let charts = ["helmCharts", "helmChartInflationGenerator"];
         charts.iter().any(|key| self.field(key).is_some())
             || self.references().iter().any(|reference| reference.target == Target::Remote)
     }
 
-    /// Tells whether it names nothing of which objects could come.
+    /// Returns whether it names nothing of which objects could come.
     pub fn is_empty(&self) -> bool {
         let makes = |key: &str| key.ends_with("Generator") || key.starts_with("helm") || key == "generators";
         self.references().is_empty() && !self.keys().any(makes)
     }
 
-    /// Tells whether a split moved the content of this folder into parts.
+    /// Returns whether a split moved the content of this folder into parts.
     pub fn is_umbrella(&self) -> bool {
         self.text.starts_with(umbrella::HEAD)
     }
 
-    /// Tells whether this is a Component, which only other kustomizations can use.
+    /// Returns whether this is a Component, which only other kustomizations can use.
     pub fn is_component(&self) -> bool {
         self.field("kind").and_then(Node::as_str) == Some("Component")
     }
 
-    /// Gives the `resources` and, from older files, the `bases`, in order.
+    /// Returns the `resources` and, from older files, the `bases`, in order.
     pub fn resources(&self) -> &[Reference] {
         &self.references[..self.resources]
     }
 
-    /// Gives every text that names a file or a folder, whatever the field.
+    /// Returns every text that names a file or a folder, whatever the field.
     pub fn references(&self) -> &[Reference] {
         &self.references
     }
@@ -219,7 +219,7 @@ impl Kustomization {
         }
     }
 
-    /// Gives the files that one item of a generator field reads.
+    /// Returns the files that one item of a generator field reads.
     fn generator_sources(&self, field: &'static str, item: &Node) -> Vec<Reference> {
         let lists = ["files", "envs"].into_iter().filter_map(|key| Some(item.get(key)?.items()));
         let single = item.get("env").into_iter();
@@ -253,7 +253,7 @@ impl Kustomization {
         Some(made)
     }
 
-    /// Gives the items of a list field; a single mapping counts as a list of one.
+    /// Returns the items of a list field; a single mapping counts as a list of one.
     fn items(&self, field: &str) -> Vec<&Node> {
         match self.field(field) {
             Some(node) => node.as_sequence().map_or_else(|| vec![node], |items| items.iter().collect()),
@@ -283,7 +283,7 @@ pub(super) fn target(folder: &RepoPath, text: &str) -> Target {
     folder.join(text).map_or(Target::Outside, Target::Path)
 }
 
-/// Tells whether kustomize would fetch this over the network
+/// Returns whether kustomize would fetch this over the network
 /// (`kustomize/api/internal/git.NewRepoSpecFromURL` and `loader.IsRemoteFile`).
 ///
 /// A relative path that merely begins like a host is told apart by the snapshot, not here.

@@ -15,12 +15,12 @@ use crate::yaml::quote;
 const HEAD: &str =
     "# Written by gitops-windows: until then Flux listed by itself what lies below this folder.\n";
 
-/// Tells whether a text is such a list.
+/// Returns whether a text is such a list.
 pub fn is_listing(text: &str) -> bool {
     text.starts_with(HEAD)
 }
 
-/// Tells whether Flux listed by itself what lies in a folder: it has no kustomization of its own, or
+/// Returns whether Flux listed by itself what lies in a folder: it has no kustomization of its own, or
 /// one that the tool wrote down for it.
 pub fn is_generated(graph: &Graph, folder: &RepoPath) -> bool {
     match graph.get(folder) {
@@ -32,12 +32,12 @@ pub fn is_generated(graph: &Graph, folder: &RepoPath) -> bool {
     }
 }
 
-/// Tells whether a folder of some files has a kustomization of its own.
+/// Returns whether a folder of some files has a kustomization of its own.
 pub fn has_list(snapshot: &Snapshot, folder: &RepoPath) -> bool {
     FILE_NAMES.into_iter().any(|name| folder.join(name).is_ok_and(|file| snapshot.entry(&file).is_some()))
 }
 
-/// Gives the list for a folder; `None` where it has one or nothing could stand in it.
+/// Returns the list for a folder; `None` where it has one or nothing could stand in it.
 pub fn listing(graph: &Graph, snapshot: &Snapshot, folder: &RepoPath) -> Option<String> {
     if graph.has(folder) {
         return None;

@@ -39,12 +39,12 @@ impl ObjectId {
         }
     }
 
-    /// Tells whether it is that of a Namespace of Kubernetes.
+    /// Returns whether it is that of a Namespace of Kubernetes.
     pub fn is_namespace(&self) -> bool {
         self.group.is_empty() && self.kind == "Namespace"
     }
 
-    /// Tells whether it holds a variable of `postBuild`, so that only the cluster knows which object is meant.
+    /// Returns whether it holds a variable of `postBuild`, so that only the cluster knows which object is meant.
     pub fn has_variable(&self) -> bool {
         self.name.contains("${") || self.namespace.contains("${")
     }

@@ -49,7 +49,7 @@ pub(super) fn native_path(bytes: Vec<u8>) -> Result<PathBuf, Error> {
     }
 }
 
-/// Gives a relative path as git would print it.
+/// Returns a relative path as git would print it.
 pub(super) fn bytes_of(path: &Path) -> Vec<u8> {
     #[cfg(unix)]
     {

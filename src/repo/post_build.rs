@@ -14,12 +14,12 @@ use crate::yaml::{
 /// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `kustomize_varsub.go`).
 pub const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
-/// Tells whether an object says that no variable of it is to be replaced.
+/// Returns whether an object says that no variable of it is to be replaced.
 pub fn is_kept_out(object: &Value) -> bool {
     ["annotations", "labels"].iter().any(|map| object["metadata"][map][SUBSTITUTE] == "disabled")
 }
 
-/// Gives the id of an object with the values that a `spec.postBuild` puts into it.
+/// Returns the id of an object with the values that a `spec.postBuild` puts into it.
 ///
 /// What depends on a value that is known to the cluster alone stays as it is written, `${…}`.
 pub fn live_id(post_build: &Value, object: &Value) -> ObjectId {
@@ -45,7 +45,7 @@ fn may_hold(id: &ObjectId) -> bool {
     [&id.group, &id.kind, &id.name, &id.namespace].into_iter().any(|text| is_changed(text))
 }
 
-/// Tells whether a `spec.postBuild` puts anything into objects as far as Git says.
+/// Returns whether a `spec.postBuild` puts anything into objects as far as Git says.
 pub fn puts_in(post_build: &Value) -> bool {
     values(post_build).is_some()
 }
@@ -131,7 +131,7 @@ fn is_name(name: &str) -> bool {
     name.chars().all(is_part) && name.starts_with(|c: char| !c.is_ascii_digit())
 }
 
-/// Tells whether envsubst makes something else of a text.
+/// Returns whether envsubst makes something else of a text.
 fn is_changed(text: &str) -> bool {
     let signs = text.bytes().zip(text.bytes().skip(1));
     signs.into_iter().any(|(sign, next)| sign == b'$' && (next == b'{' || next == b'$'))

@@ -88,22 +88,22 @@ impl Repository {
         Repository { top, spec_dir: RepoPath::top(), git: None, unasked: Unasked::default() }
     }
 
-    /// Gives the absolute path of the top folder.
+    /// Returns the absolute path of the top folder.
     pub fn top(&self) -> &Path {
         &self.top
     }
 
-    /// Gives the folder that discovery began at, relative to the top.
+    /// Returns the folder that discovery began at, relative to the top.
     pub fn spec_dir(&self) -> &RepoPath {
         &self.spec_dir
     }
 
-    /// Gives git's folders; `None` outside of git.
+    /// Returns git's folders; `None` outside of git.
     pub fn git(&self) -> Option<&GitDirs> {
         self.git.as_ref()
     }
 
-    /// Tells whether the executable bit on disk means something here.
+    /// Returns whether the executable bit on disk means something here.
     pub(crate) fn file_mode(&self) -> bool {
         cfg!(unix) && self.git.as_ref().is_none_or(|git| git.file_mode)
     }
@@ -309,7 +309,7 @@ struct Folders<'a> {
 }
 
 impl Folders<'_> {
-    /// Tells whether the folder and all above it are folders and not links to them.
+    /// Returns whether the folder and all above it are folders and not links to them.
     ///
     /// # Errors
     ///
@@ -396,7 +396,7 @@ pub(crate) fn is_executable(metadata: &Metadata) -> bool {
     }
 }
 
-/// Tells whether an error means that nothing stands at the path.
+/// Returns whether an error means that nothing stands at the path.
 pub(crate) fn absent(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }

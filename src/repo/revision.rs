@@ -97,7 +97,7 @@ impl Repository {
         String::from_utf8_lossy(&answer).lines().map(str::to_owned).collect()
     }
 
-    /// Tells whether the clone lacks a part of its history.
+    /// Returns whether the clone lacks a part of its history.
     pub(crate) fn is_shallow(&self) -> bool {
         let answer = self.ask_git().run(&["rev-parse", "--is-shallow-repository"]);
         matches!(answer, Ok(answer) if answer.starts_with(b"true"))

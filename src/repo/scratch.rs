@@ -97,13 +97,13 @@ impl Scratch {
             .unwrap()
     }
 
-    /// Gives the whole tree but `.git` and the writer's folder.
+    /// Returns the whole tree but `.git` and the writer's folder.
     pub(crate) fn tree(&self) -> Tree {
         tree_of(self.top())
     }
 }
 
-/// Gives the whole tree of a folder but `.git` and the writer's folder.
+/// Returns the whole tree of a folder but `.git` and the writer's folder.
 pub(crate) fn tree_of(top: &Path) -> Tree {
     let mut tree = BTreeMap::new();
     let walk = walkdir::WalkDir::new(top).min_depth(1).sort_by_file_name();

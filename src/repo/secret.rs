@@ -13,7 +13,7 @@ pub const COPY: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The fields of an object that hold no value: all others of a Secret may, or of what SOPS encrypted.
 pub const OPEN: [&str; 5] = ["apiVersion", "immutable", "kind", "metadata", "type"];
 
-/// Tells whether a field of an object, as a path such as `data.password`, holds values of a Secret, or may: a misspelt `Data`
+/// Returns whether a field of an object, as a path such as `data.password`, holds values of a Secret, or may: a misspelt `Data`
 /// does.
 ///
 /// That it is there may be told, and that it changes.
@@ -24,13 +24,13 @@ pub fn is_value(id: &ObjectId, field: &str) -> bool {
     id.group.is_empty() && id.kind == "Secret" && (!OPEN.into_iter().any(of) || field.contains(COPY))
 }
 
-/// Tells whether SOPS encrypted values of an object: it keeps what it needs to read them again in a field `sops`
+/// Returns whether SOPS encrypted values of an object: it keeps what it needs to read them again in a field `sops`
 /// (kustomize-controller, `isSOPSEncryptedResource`).
 pub fn is_encrypted(object: &Value) -> bool {
     object.get("sops").is_some_and(|sops| !sops.is_null())
 }
 
-/// Tells whether SOPS has encrypted a value.
+/// Returns whether SOPS has encrypted a value.
 pub fn is_cipher(text: &str) -> bool {
     text.starts_with("ENC[AES256_GCM,")
 }

@@ -82,17 +82,17 @@ impl Snapshot {
         self.graph.get_or_init(read).clone()
     }
 
-    /// Tells whether another snapshot is known to hold the same because both share all that they hold.
+    /// Returns whether another snapshot is known to hold the same because both share all that they hold.
     pub(crate) fn is_shared_with(&self, other: &Snapshot) -> bool {
         Arc::ptr_eq(&self.base, &other.base) && Arc::ptr_eq(&self.over, &other.over)
     }
 
-    /// Gives everything, in the order of paths.
+    /// Returns everything, in the order of paths.
     pub fn entries(&self) -> impl Iterator<Item = (&RepoPath, &Entry)> {
         self.from(Bound::Unbounded)
     }
 
-    /// Gives everything from a path on, in the order of paths.
+    /// Returns everything from a path on, in the order of paths.
     fn from<'a>(&'a self, start: Bound<&str>) -> impl Iterator<Item = (&'a RepoPath, &'a Entry)> + use<'a> {
         let mut base = self.base.range::<str, _>((start, Bound::Unbounded)).peekable();
         let mut over = self.over.range::<str, _>((start, Bound::Unbounded)).peekable();
@@ -111,12 +111,12 @@ impl Snapshot {
         })
     }
 
-    /// Gives the entry at exactly this path, links not followed.
+    /// Returns the entry at exactly this path, links not followed.
     pub fn entry(&self, path: &RepoPath) -> Option<&Entry> {
         self.at(path.as_str())
     }
 
-    /// Gives the entry at a path in its normal form.
+    /// Returns the entry at a path in its normal form.
     pub(crate) fn at(&self, path: &str) -> Option<&Entry> {
         match self.over.get(path) {
             Some(changed) => changed.as_ref(),
@@ -132,14 +132,14 @@ impl Snapshot {
         }
     }
 
-    /// Tells whether a path in its normal form leads over something that is no folder, as far as that is known without a
+    /// Returns whether a path in its normal form leads over something that is no folder, as far as that is known without a
     /// look.
     pub(crate) fn may_be_crossed(&self, path: &str) -> bool {
         let mut above = path.match_indices('/').map(|(end, _)| &path[..end]);
         !self.crossed.is_empty() && above.any(|above| self.crossed.contains(above))
     }
 
-    /// Gives the regular file at exactly this path, links not followed.
+    /// Returns the regular file at exactly this path, links not followed.
     pub fn file(&self, path: &RepoPath) -> Option<&File> {
         match self.entry(path) {
             Some(Entry::File(file)) => Some(file),
@@ -245,14 +245,14 @@ impl Snapshot {
         Ok(reached)
     }
 
-    /// Tells whether the path is a folder with something in it; links are not followed.
+    /// Returns whether the path is a folder with something in it; links are not followed.
     ///
     /// git knows no empty folders, so neither does a snapshot. The top always is one.
     pub fn is_dir(&self, path: &RepoPath) -> bool {
         path.is_top() || self.below(path).next().is_some()
     }
 
-    /// Gives the files and folders directly in a folder, in the order of their names.
+    /// Returns the files and folders directly in a folder, in the order of their names.
     ///
     /// Links are not followed; a path that is no folder holds nothing.
     pub fn list(&self, folder: &RepoPath) -> Vec<RepoPath> {
@@ -265,7 +265,7 @@ impl Snapshot {
         children
     }
 
-    /// Gives the names in a folder with what stands there; `None` is a folder.
+    /// Returns the names in a folder with what stands there; `None` is a folder.
     pub(crate) fn names(&self, folder: &str) -> Vec<(&str, Option<&Entry>)> {
         let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let mut names = Vec::new();
@@ -291,12 +291,12 @@ impl Snapshot {
         self.from(start).next()
     }
 
-    /// Gives everything below a folder, in the order of paths.
+    /// Returns everything below a folder, in the order of paths.
     pub fn below(&self, folder: &RepoPath) -> impl Iterator<Item = (&RepoPath, &Entry)> {
         self.under(folder.as_str())
     }
 
-    /// Gives everything below a folder that is named by its path in normal form.
+    /// Returns everything below a folder that is named by its path in normal form.
     pub(crate) fn under<'a>(
         &'a self,
         folder: &str,

@@ -51,7 +51,7 @@ pub fn write(original: &str, parts: &[String], notes: &[String]) -> String {
     text
 }
 
-/// Gives back the text that an umbrella replaced; `None` where a text is no umbrella.
+/// Returns back the text that an umbrella replaced; `None` where a text is no umbrella.
 pub fn original(umbrella: &str) -> Option<String> {
     let body = umbrella.strip_prefix(HEAD)?;
     let mut text = String::new();
@@ -76,7 +76,7 @@ pub fn original(umbrella: &str) -> Option<String> {
     Some(text)
 }
 
-/// Gives the notes of an umbrella.
+/// Returns the notes of an umbrella.
 pub fn notes(umbrella: &str) -> Vec<String> {
     let lines = umbrella.lines().take_while(|line| line.starts_with('#'));
     lines.filter_map(|line| line.strip_prefix(NOTE)).map(str::to_owned).collect()

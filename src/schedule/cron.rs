@@ -52,7 +52,7 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Says whether a day matches, months apart; robfig's `dayMatches`.
+    /// Returns whether a day matches, months apart; robfig's `dayMatches`.
     pub(super) fn day_matches(&self, day: u32, weekday: u32) -> bool {
         let day_of_month = self.day_of_month & (1 << day) != 0;
         let day_of_week = self.day_of_week & (1 << weekday) != 0;
@@ -65,7 +65,7 @@ impl Fields {
         days(self) == days(other)
     }
 
-    /// Says whether a day of month *or* a day of week is enough.
+    /// Returns whether a day of month *or* a day of week is enough.
     pub(super) fn either_day(&self) -> bool {
         (self.day_of_month | self.day_of_week) & STAR == 0
     }
@@ -128,7 +128,7 @@ impl CronExpr {
         Ok(CronExpr { text: text.into(), rule })
     }
 
-    /// Gives the expression as it was written.
+    /// Returns the expression as it was written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -140,7 +140,7 @@ impl CronExpr {
         Some((0..7).filter(|day| fields.day_of_week & (1 << day) != 0).collect())
     }
 
-    /// Gives the fields; `None` for `@every`.
+    /// Returns the fields; `None` for `@every`.
     pub(super) fn fields(&self) -> Option<&Fields> {
         match &self.rule {
             Rule::Fields(fields) => Some(fields),

@@ -76,7 +76,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Tells whether they differ by no more than the clocks make them.
+    /// Returns whether they differ by no more than the clocks make them.
     pub(super) fn are_even(self) -> bool {
         self.longest - self.shortest <= CLOCKS
     }
@@ -104,7 +104,7 @@ impl Lasting {
     }
 }
 
-/// Gives the deadlines of each window of a type, in their order.
+/// Returns the deadlines of each window of a type, in their order.
 ///
 /// Times are measured to the next closing or opening of any of them, as all of them act on the same gate, in the
 /// ten years from 2026-01-01T00:00:00Z; of a window that opens more often than hourly in a part of them.

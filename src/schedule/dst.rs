@@ -37,7 +37,7 @@ pub struct ClockHit {
     pub transition: Timestamp,
 }
 
-/// Gives every local time in the days around each change of the clocks in `from..to` at which one end of a window
+/// Returns every local time in the days around each change of the clocks in `from..to` at which one end of a window
 /// does not come exactly once as it says.
 ///
 /// Cron expressions fire as [`CronExpr::next_after`](super::CronExpr::next_after) says; `@every` has no local times and so no hits.

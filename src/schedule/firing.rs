@@ -14,7 +14,7 @@ const SEARCH_YEARS: i64 = 5;
 const NOTHING: i64 = -62_135_596_800;
 
 impl CronExpr {
-    /// Gives the first firing strictly after an instant; `None` where there is none within five years, or
+    /// Returns the first firing strictly after an instant; `None` where there is none within five years, or
     /// none that a [`Timestamp`] can hold.
     ///
     /// Equal to robfig/cron v3.0.1 `SpecSchedule.Next` (`spec.go`), in Go's local time:
@@ -46,14 +46,14 @@ impl CronExpr {
         Timestamp::from_second(next).ok()
     }
 
-    /// Gives the firings strictly after an instant, each searched from the one before.
+    /// Returns the firings strictly after an instant, each searched from the one before.
     ///
     /// The iterator is endless for most expressions; it ends where [`CronExpr::next_after`] is `None`.
     pub fn firings<'a>(&'a self, after: Timestamp, zone: &'a TimeZone) -> Firings<'a> {
         Firings { seconds: self.firing_seconds(floor(after), zone) }
     }
 
-    /// Gives the firings strictly after a moment, each searched from the one before, also beyond the year 9999.
+    /// Returns the firings strictly after a moment, each searched from the one before, also beyond the year 9999.
     pub fn moments<'a>(
         &'a self,
         after: Moment,
@@ -62,7 +62,7 @@ impl CronExpr {
         self.firing_seconds(after.second, zone).map(|second| Moment { second })
     }
 
-    /// Gives the first day of the calendar on which an expression that [`CronExpr::next_after`] does not find
+    /// Returns the first day of the calendar on which an expression that [`CronExpr::next_after`] does not find
     /// within its five years fires after all: 29 February, eight years apart around 1900, 2100, 2200.
     ///
     /// `None` for an expression that fires within five years, or never.
@@ -79,7 +79,7 @@ impl CronExpr {
         FiringSeconds { expr: self, local: Local::new(zone), last: Some(after) }
     }
 
-    /// Gives the first firing strictly after a second, in seconds since 1970; may be after the year 9999.
+    /// Returns the first firing strictly after a second, in seconds since 1970; may be after the year 9999.
     pub(super) fn next_second(&self, after: i64, local: &mut Local<'_>) -> Option<i64> {
         let next = match &self.rule {
             Rule::Fields(fields) => next_of_fields(fields, after, local),

@@ -266,7 +266,7 @@ fn unescaped(value: &str) -> String {
     text.trim().to_owned()
 }
 
-/// Tells whether an interval lies where times are reckoned with, from the year 2000 to 2199.
+/// Returns whether an interval lies where times are reckoned with, from the year 2000 to 2199.
 pub fn is_reckoned(interval: Interval) -> bool {
     let year = |at: Timestamp| at.to_zoned(TimeZone::UTC).year();
     year(interval.close) >= 2000 && year(interval.open) <= 2199

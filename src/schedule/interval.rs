@@ -32,7 +32,7 @@ impl Interval {
         (clipped.open < clipped.close).then_some(clipped)
     }
 
-    /// Says whether the gate is open at an instant because of this interval.
+    /// Returns whether the gate is open at an instant because of this interval.
     pub fn contains(&self, at: Timestamp) -> bool {
         self.open <= at && at < self.close
     }
@@ -77,7 +77,7 @@ impl Timeline {
         }
     }
 
-    /// Says whether the gate is open at an instant.
+    /// Returns whether the gate is open at an instant.
     ///
     /// A gate that nothing ever opened or closed is open: a Flux Kustomization is not suspended until a job
     /// suspends it. With no windows at all it is always open.
@@ -92,7 +92,7 @@ impl Timeline {
         }
     }
 
-    /// Gives the first instant after `at` at which the gate turns from closed to open.
+    /// Returns the first instant after `at` at which the gate turns from closed to open.
     ///
     /// While it is open, that is the opening after the next closing. `None` where none comes within the five
     /// years that Kubernetes itself looks ahead.
@@ -101,7 +101,7 @@ impl Timeline {
         self.open_while_closed(closed)
     }
 
-    /// Gives the first instant after `at` at which the gate turns from open to closed.
+    /// Returns the first instant after `at` at which the gate turns from open to closed.
     ///
     /// While it is closed, that is the closing after the next opening.
     pub fn next_close(&self, at: Timestamp) -> Option<Timestamp> {
@@ -114,7 +114,7 @@ impl Timeline {
         self.next(Edge::Close, from.checked_sub(Span::new().seconds(1)).unwrap_or(from))
     }
 
-    /// Gives the intervals that are open at some time in `from..to`, in order.
+    /// Returns the intervals that are open at some time in `from..to`, in order.
     ///
     /// They are not cut: the first begins when it really began and the last ends when it really ends; see
     /// [`Interval::clip`]. Intervals neither overlap nor touch.
@@ -126,7 +126,7 @@ impl Timeline {
         Intervals { timeline: self, first, at: from, to }
     }
 
-    /// Gives the instant at which the gate, open at `at`, was opened.
+    /// Returns the instant at which the gate, open at `at`, was opened.
     fn opened(&self, at: Timestamp) -> Timestamp {
         let closes =
             self.gates.iter().filter_map(|gate| last_at_or_before(&gate.edges.close, at, &gate.zone));
@@ -136,7 +136,7 @@ impl Timeline {
         }
     }
 
-    /// Gives the instant since which the gate, closed at `at`, is closed; `None` where it is open.
+    /// Returns the instant since which the gate, closed at `at`, is closed; `None` where it is open.
     ///
     /// Further closings of a gate that is closed already change nothing.
     pub fn closed_since(&self, at: Timestamp) -> Option<Timestamp> {
@@ -161,7 +161,7 @@ impl Timeline {
         gates.filter_map(|gate| last_at_or_before(gate.edges.of(edge), at, &gate.zone)).max()
     }
 
-    /// Says whether something opens and something closes at an instant: then the order of the two Jobs decides,
+    /// Returns whether something opens and something closes at an instant: then the order of the two Jobs decides,
     /// which is not defined, and the gate counts as closed.
     pub fn races_at(&self, at: Timestamp) -> bool {
         let fires = |edge: Edge| {
@@ -170,7 +170,7 @@ impl Timeline {
         fires(Edge::Close) && fires(Edge::Open)
     }
 
-    /// Gives the race that decides what [`Timeline::is_open`], [`Timeline::next_open`] and
+    /// Returns the race that decides what [`Timeline::is_open`], [`Timeline::next_open`] and
     /// [`Timeline::next_close`] say of an instant: that of the last closing at or before it, or of the next one.
     pub fn race_near(&self, at: Timestamp) -> Option<Timestamp> {
         let closings = self.gates.iter().map(|gate| last_at_or_before(&gate.edges.close, at, &gate.zone));
@@ -178,14 +178,14 @@ impl Timeline {
         last.into_iter().chain(self.next(Edge::Close, at)).find(|close| self.races_at(*close))
     }
 
-    /// Gives the position of the window that opens, or closes, at an instant; the first one's where none does.
+    /// Returns the position of the window that opens, or closes, at an instant; the first one's where none does.
     pub(crate) fn window_at(&self, at: Timestamp, opens: bool) -> usize {
         let edge = if opens { Edge::Open } else { Edge::Close };
         let fires = |gate: &Gate| last_at_or_before(gate.edges.of(edge), at, &gate.zone) == Some(at);
         self.gates.iter().position(fires).unwrap_or_default()
     }
 
-    /// Gives the position of the window that opened last at or before an instant; the first one's where none did.
+    /// Returns the position of the window that opened last at or before an instant; the first one's where none did.
     pub(crate) fn opened_last(&self, at: Timestamp) -> usize {
         let last = |gate: &Gate| last_at_or_before(&gate.edges.open, at, &gate.zone);
         // Of several at one instant the first one counts.
@@ -193,17 +193,17 @@ impl Timeline {
         all.max_by_key(|(_, opened)| *opened).map_or(0, |(position, _)| position)
     }
 
-    /// Gives the first firing of one edge of any window strictly after an instant.
+    /// Returns the first firing of one edge of any window strictly after an instant.
     fn next(&self, edge: Edge, after: Timestamp) -> Option<Timestamp> {
         self.gates.iter().filter_map(|gate| next_in_chain(gate.edges.of(edge), after, &gate.zone)).min()
     }
 
-    /// Gives the first opening after an instant at which the gate is closed.
+    /// Returns the first opening after an instant at which the gate is closed.
     fn open_while_closed(&self, closed: Timestamp) -> Option<Timestamp> {
         self.open_until(closed, Timestamp::MAX)
     }
 
-    /// Gives the first opening after an instant at which the gate is closed, and before another instant.
+    /// Returns the first opening after an instant at which the gate is closed, and before another instant.
     fn open_until(&self, closed: Timestamp, to: Timestamp) -> Option<Timestamp> {
         let mut after = closed;
         for _ in 0..TIES {
@@ -220,12 +220,12 @@ impl Timeline {
         None
     }
 
-    /// Gives the pairs with their zones, in the order of the windows.
+    /// Returns the pairs with their zones, in the order of the windows.
     pub(super) fn gates(&self) -> impl Iterator<Item = (&WindowEdges, &TimeZone)> {
         self.gates.iter().map(|gate| (&gate.edges, &gate.zone))
     }
 
-    /// Gives the firings of all openings and closings in `from..to`, in order, at most so many of each; the
+    /// Returns the firings of all openings and closings in `from..to`, in order, at most so many of each; the
     /// closing comes after the opening of the same instant. Where there are more, it ends where the first of
     /// them ends.
     pub(super) fn edges(&self, from: Timestamp, to: Timestamp, most: usize) -> Vec<(Timestamp, bool)> {
@@ -282,7 +282,7 @@ impl Iterator for Intervals<'_> {
     }
 }
 
-/// Gives the last firing at or before an instant; `None` where there is none in nine years.
+/// Returns the last firing at or before an instant; `None` where there is none in nine years.
 ///
 /// robfig/cron only searches forward, and what it finds around a change of the clocks can depend on where it
 /// begins. The CronJob controller begins at the last run. So the start goes back in growing steps until two
@@ -292,7 +292,7 @@ pub(super) fn last_at_or_before(expr: &Recurrence, at: Timestamp, zone: &TimeZon
     Timestamp::from_second(last).ok()
 }
 
-/// Gives the first firing after an instant, reached from the last firing before it as the controller does.
+/// Returns the first firing after an instant, reached from the last firing before it as the controller does.
 pub(super) fn next_in_chain(expr: &Recurrence, after: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
     let mut local = Local::new(zone);
     let after = floor(after);

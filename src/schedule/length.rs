@@ -18,7 +18,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// Gives the whole minutes.
+    /// Returns the whole minutes.
     pub fn minutes(self) -> u32 {
         self.minutes
     }

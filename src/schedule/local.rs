@@ -53,7 +53,7 @@ impl<'z> Local<'z> {
         Local { zone, offset: 0, start: i64::MAX, end: i64::MIN }
     }
 
-    /// Gives the offset from UTC at an instant.
+    /// Returns the offset from UTC at an instant.
     pub(super) fn offset(&mut self, unix: i64) -> i64 {
         if !(self.start <= unix && unix < self.end) {
             self.look_up(unix);
@@ -61,7 +61,7 @@ impl<'z> Local<'z> {
         self.offset
     }
 
-    /// Says whether the offset is the same from the last lookup to `unix`.
+    /// Returns whether the offset is the same from the last lookup to `unix`.
     pub(super) fn holds(&self, unix: i64) -> bool {
         self.start <= unix && unix < self.end
     }
@@ -87,7 +87,7 @@ impl<'z> Local<'z> {
         };
     }
 
-    /// Gives the local date and time at an instant.
+    /// Returns the local date and time at an instant.
     pub(super) fn civil(&mut self, unix: i64) -> Civil {
         let local = unix + self.offset(unix);
         let days = local.div_euclid(DAY);
@@ -95,7 +95,7 @@ impl<'z> Local<'z> {
         Civil { days, year, month, day, second_of_day: local.rem_euclid(DAY) }
     }
 
-    /// Gives the instant of a local time, as Go's `time.Date` does where the time is skipped or repeated.
+    /// Returns the instant of a local time, as Go's `time.Date` does where the time is skipped or repeated.
     pub(super) fn instant(&mut self, days: i64, second_of_day: i64) -> i64 {
         let local = days * DAY + second_of_day;
         let guess = local - self.offset(local);
@@ -136,7 +136,7 @@ pub(super) fn weekday(days: i64) -> u32 {
     (days + 4).rem_euclid(7) as u32
 }
 
-/// Gives days since 1970-01-01 of a Gregorian date; `day` may be beyond the end of the month.
+/// Returns days since 1970-01-01 of a Gregorian date; `day` may be beyond the end of the month.
 pub(super) fn days_of(year: i64, month: u32, day: i64) -> i64 {
     // Years begin in March here, so that the leap day is the last day.
     let year = if month <= 2 { year - 1 } else { year };
@@ -147,7 +147,7 @@ pub(super) fn days_of(year: i64, month: u32, day: i64) -> i64 {
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
 
-/// Gives the Gregorian date of days since 1970-01-01.
+/// Returns the Gregorian date of days since 1970-01-01.
 pub(super) fn date_of(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);

@@ -211,7 +211,7 @@ impl OpenTimes {
         OpenTimes { windows: self.windows.clone(), freezes, overrides, bounds, former: None }
     }
 
-    /// Tells whether the gate is open at an instant.
+    /// Returns whether the gate is open at an instant.
     pub fn is_open(&self, at: Timestamp) -> bool {
         !self.between(at, after(at, 1)).is_empty()
     }

@@ -7,7 +7,7 @@ use super::cron::CronExpr;
 use super::firing::floor;
 use super::local::Local;
 
-/// Gives the scheduled time of the run that the controller starts at `now` for a CronJob whose last run was
+/// Returns the scheduled time of the run that the controller starts at `now` for a CronJob whose last run was
 /// scheduled for `last`; `None` where it starts none.
 ///
 /// Equal to Kubernetes 1.34 `pkg/controller/cronjob/utils.go`, `mostRecentScheduleTime`, and the deadline check

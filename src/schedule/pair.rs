@@ -86,7 +86,7 @@ pub(super) fn time_matches(fields: &Fields, minute_of_day: i64) -> bool {
     fields.hour & (1 << (minute_of_day / 60)) != 0 && fields.minute & (1 << (minute_of_day % 60)) != 0
 }
 
-/// Says whether a day matches in month, day of month and day of week.
+/// Returns whether a day matches in month, day of month and day of week.
 pub(super) fn matches(fields: &Fields, days: i64) -> bool {
     let (month, day) = known_date(days);
     fields.month & (1 << month) != 0 && fields.day_matches(day, weekday(days))
@@ -167,7 +167,7 @@ fn dates_of(fields: &Fields, weekdays: String, shift: i64) -> Vec<String> {
     rules
 }
 
-/// Gives the shortest local time between two firings, in minutes, or `None` for fewer than two in 28 years.
+/// Returns the shortest local time between two firings, in minutes, or `None` for fewer than two in 28 years.
 pub(super) fn shortest_distance(fields: &Fields) -> Option<i64> {
     let times: Vec<i64> = (0..1440).filter(|&minute| time_matches(fields, minute)).collect();
     let (first, last) = (*times.first()?, *times.last()?);

@@ -112,7 +112,7 @@ impl Recurrence {
         }
     }
 
-    /// Tells whether it comes at local times, which `@every` and what comes after another one do not.
+    /// Returns whether it comes at local times, which `@every` and what comes after another one do not.
     pub fn has_times(&self) -> bool {
         matches!(self, Recurrence::Monthly(_)) || self.fields().is_some()
     }

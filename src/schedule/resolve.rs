@@ -190,7 +190,7 @@ impl Window {
     }
 }
 
-/// Gives by how many minutes a time is moved to try another one: the nearest first, later before earlier.
+/// Returns by how many minutes a time is moved to try another one: the nearest first, later before earlier.
 pub(super) fn nearest_first() -> impl Iterator<Item = i64> {
     let steps = || (1..=FARTHEST / STEP).map(|step| step * STEP);
     steps().take(6).chain(steps().flat_map(|minutes| [-minutes, minutes]))
@@ -222,13 +222,13 @@ fn fault(edges: &WindowEdges, zone: &TimeZone, from: Timestamp) -> Option<Fault>
     twice.map(|hit| Fault { closes: false, hit: *hit })
 }
 
-/// Gives the instant of a local time after the change of the clocks, or of the change that skips it.
+/// Returns the instant of a local time after the change of the clocks, or of the change that skips it.
 fn instant(hit: &ClockHit, zone: &TimeZone) -> Timestamp {
     let offset = zone.to_offset(hit.transition);
     offset.to_timestamp(hit.local).map_or(hit.transition, |at| at.max(hit.transition))
 }
 
-/// Gives the instant so many years later, or the last there is.
+/// Returns the instant so many years later, or the last there is.
 pub(super) fn years_after(from: Timestamp, years: i64) -> Timestamp {
     from.checked_add(Span::new().hours(years * 8766)).unwrap_or(Timestamp::MAX)
 }

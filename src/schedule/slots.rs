@@ -43,7 +43,7 @@ impl Slot {
         WindowEdges { close: Recurrence::Later(Box::new(open.clone()), self.minutes), open }
     }
 
-    /// Tells whether no trigger comes while the one before lasts, or as it ends.
+    /// Returns whether no trigger comes while the one before lasts, or as it ends.
     fn is_apart(&self, zone: &TimeZone, from: Timestamp, to: Timestamp) -> bool {
         let firings: Vec<Timestamp> = self.cron.firings(from, zone).take_while(|at| *at < to).collect();
         let length = i64::from(self.minutes) * 60;

@@ -26,7 +26,7 @@ pub struct WeekTime {
 }
 
 impl WeekTime {
-    /// Gives the minutes since Sunday 00:00 by the local clock.
+    /// Returns the minutes since Sunday 00:00 by the local clock.
     pub(super) fn minute_of_week(self) -> u32 {
         (u32::from(self.weekday) * 24 + u32::from(self.hour)) * 60 + u32::from(self.minute)
     }
@@ -41,7 +41,7 @@ impl WeekTime {
         }
     }
 
-    /// Gives the cron expression that fires then.
+    /// Returns the cron expression that fires then.
     pub(super) fn to_cron(self) -> String {
         let weekday = WEEKDAYS[usize::from(self.weekday % 7)];
         format!("{} {} * * {weekday}", self.minute, self.hour)

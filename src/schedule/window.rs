@@ -83,12 +83,12 @@ impl WindowKey {
     pub const TIMES: [WindowKey; 6] =
         [WindowKey::On, WindowKey::Open, WindowKey::Close, WindowKey::From, WindowKey::To, WindowKey::For];
 
-    /// Gives all keys.
+    /// Returns all keys.
     pub fn all() -> impl Iterator<Item = WindowKey> {
         [WindowKey::TimeZone].into_iter().chain(WindowKey::TIMES)
     }
 
-    /// Gives the key as the spec writes it.
+    /// Returns the key as the spec writes it.
     pub fn as_str(self) -> &'static str {
         match self {
             WindowKey::TimeZone => "timeZone",
@@ -149,7 +149,7 @@ fn spoken(expression: &CronExpr) -> String {
 }
 
 impl Window {
-    /// Gives the zone, UTC where none is set.
+    /// Returns the zone, UTC where none is set.
     pub fn zone_or_utc(&self) -> TimeZone {
         self.zone.clone().unwrap_or(TimeZone::UTC)
     }
@@ -176,7 +176,7 @@ impl Window {
         Ok(WindowEdges { open: at(from), close: at(from + length) })
     }
 
-    /// Gives the expressions of the window's two CronJobs.
+    /// Returns the expressions of the window's two CronJobs.
     ///
     /// A pair made of `for` or of `from` and `to` opens and closes at exactly those times of the local
     /// clock. What the changes of the clocks do to them is not looked at here; see [`Window::resolve`].

@@ -41,7 +41,7 @@ fn database() -> &'static TimeZoneDatabase {
     DATABASE.get_or_init(TimeZoneDatabase::bundled)
 }
 
-/// Gives the release of the time zone database inside the program, for example `2026a`; `None` where it does
+/// Returns the release of the time zone database inside the program, for example `2026a`; `None` where it does
 /// not say it.
 ///
 /// Kubernetes takes the rules of a zone from the database of the machine, or the image, that its controller runs
@@ -92,7 +92,7 @@ pub fn parse(name: &str) -> Result<TimeZone, ZoneError> {
     Err(ZoneError { message, suggestion })
 }
 
-/// Gives every zone name that [`parse`] takes, in order.
+/// Returns every zone name that [`parse`] takes, in order.
 pub fn names() -> Vec<String> {
     let mut names: Vec<String> = database()
         .available()

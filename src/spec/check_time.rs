@@ -45,7 +45,7 @@ impl Placed<WindowDef> {
 }
 
 impl WindowDef {
-    /// Gives the window as [`crate::schedule`] computes with it.
+    /// Returns the window as [`crate::schedule`] computes with it.
     ///
     /// A window of a [`Spec`](crate::spec::Spec) that was read has been through here, and opens and
     /// closes ([`schedule::Window::edges`]).
@@ -83,7 +83,7 @@ impl WindowDef {
         }
     }
 
-    /// Gives what stands under a key.
+    /// Returns what stands under a key.
     pub fn text(&self, key: WindowKey) -> Option<&Placed<String>> {
         match key {
             WindowKey::TimeZone => self.time_zone.as_ref(),
@@ -91,7 +91,7 @@ impl WindowDef {
         }
     }
 
-    /// Tells whether its keys are one way to write a window; where they are not, that is said elsewhere.
+    /// Returns whether its keys are one way to write a window; where they are not, that is said elsewhere.
     pub(crate) fn is_whole(&self) -> bool {
         let is_it = |form: &&[&str]| self.times.iter().map(|(key, _)| key.as_str()).eq(form.iter().copied());
         WINDOW.forms.iter().any(is_it)

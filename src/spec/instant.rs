@@ -11,7 +11,7 @@ use crate::spec::Placed;
 /// The years that are taken, beyond which nothing is worked out.
 const YEARS: std::ops::RangeInclusive<i16> = 2000..=2199;
 
-/// Tells whether a text names a whole day.
+/// Returns whether a text names a whole day.
 pub(super) fn is_day(text: &str) -> bool {
     !text.contains('T')
 }

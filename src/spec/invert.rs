@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::spec::expand_folder;
 use crate::spec::template::{Part, parts, segment};
 
-/// Gives the folder of which [`expand_folder`] makes another one.
+/// Returns the folder of which [`expand_folder`] makes another one.
 ///
 /// `None` where the template makes it of no folder, or leaves out so much that it can't be told.
 ///

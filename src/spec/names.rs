@@ -121,7 +121,7 @@ impl TextRule {
         Some(label.trim_end_matches('-')).filter(|label| !label.is_empty()).unwrap_or(usual).to_owned()
     }
 
-    /// Gives a regular expression (ECMA 262) for what [`check`](Self::check) accepts, which for
+    /// Returns a regular expression (ECMA 262) for what [`check`](Self::check) accepts, which for
     /// [`TextRule::OneOf`] is left to an `enum`.
     pub(crate) fn pattern(self) -> Option<String> {
         const CLEAN: &str = r"(?!.*[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff])";
@@ -154,14 +154,14 @@ impl TextRule {
     }
 }
 
-/// Tells whether a character has no place in a line of text: control characters, line separators
+/// Returns whether a character has no place in a line of text: control characters, line separators
 /// and marks that turn the direction of writing.
 fn is_control(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// Tells whether a text has the form of a date, or of a date and a time to the minute.
+/// Returns whether a text has the form of a date, or of a date and a time to the minute.
 fn is_moment(text: &str) -> bool {
     let has_form = |text: &str, form: &str| {
         let fits =

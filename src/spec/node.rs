@@ -27,7 +27,7 @@ pub(crate) enum Value {
 }
 
 impl Node {
-    /// Tells whether this is an absent value, `~` or `null`.
+    /// Returns whether this is an absent value, `~` or `null`.
     pub(crate) fn is_null(&self) -> bool {
         matches!(&self.value, Value::Scalar { text, plain: true }
             if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
@@ -101,7 +101,7 @@ pub(crate) fn read(text: &str) -> Result<Option<Node>, Problem> {
     Ok(reader.root)
 }
 
-/// Gives a span's bytes in the whole text, of which `body` follows a mark.
+/// Returns a span's bytes in the whole text, of which `body` follows a mark.
 fn range(span: &Span, body: &str, mark: usize) -> Range<usize> {
     let range = span.byte_range().unwrap_or(0..0);
     let end = range.end.min(body.len());

@@ -305,7 +305,7 @@ impl Reader {
         }
     }
 
-    /// Gives one or several values as several; an empty list is an error.
+    /// Returns one or several values as several; an empty list is an error.
     pub(crate) fn one_or_more<'n>(&mut self, node: &'n Node, what: &str) -> &'n [Node] {
         match &node.value {
             Value::Sequence(items) => {
@@ -319,7 +319,7 @@ impl Reader {
         }
     }
 
-    /// Gives the items of a list; nothing for an absent value.
+    /// Returns the items of a list; nothing for an absent value.
     pub(crate) fn items<'n>(&mut self, field: Option<Field<'n>>) -> Option<&'n [Node]> {
         let Field { key, node, .. } = field?;
         match &node.value {

@@ -8,7 +8,7 @@ use crate::spec::names::TextRule;
 /// The file of the JSON Schema, beside the spec.
 pub const SCHEMA_FILE: &str = "windows.schema.json";
 
-/// Gives the JSON Schema (draft 2020-12) of the spec.
+/// Returns the JSON Schema (draft 2020-12) of the spec.
 ///
 /// It is made of the table that the parser reads by, so that an editor accepts a key exactly when
 /// [`parse`](crate::spec::parse()) does. What needs more than one value to judge, such as a reference

@@ -29,7 +29,7 @@ pub(crate) enum TemplateKind {
 }
 
 impl TemplateKind {
-    /// Gives a regular expression's class of the characters that may stand beside placeholders.
+    /// Returns a regular expression's class of the characters that may stand beside placeholders.
     pub(crate) fn class(self) -> &'static str {
         match self {
             TemplateKind::Folder => "[A-Za-z0-9._/-]",
@@ -229,7 +229,7 @@ impl TemplateRule {
         format!("this one takes {}{segments}", names.join(", "))
     }
 
-    /// Gives a regular expression (ECMA 262) that matches what [`check`](Self::check) accepts.
+    /// Returns a regular expression (ECMA 262) that matches what [`check`](Self::check) accepts.
     pub(crate) fn pattern(&self) -> String {
         let class = self.kind.class();
         let mut pattern = String::from("^");

@@ -49,7 +49,7 @@ fn spec(text: &str) -> Spec {
     read(text).unwrap_or_else(|error| panic!("{text}\n{error:#?}")).spec
 }
 
-/// Gives `line:column what-is-pointed-at | message | help` of every diagnostic.
+/// Returns `line:column what-is-pointed-at | message | help` of every diagnostic.
 fn said(text: &str) -> Vec<String> {
     let error = read(text).expect_err(text);
     let errors = error.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
@@ -346,7 +346,7 @@ fn truncated_and_damaged_files_never_panic() {
     }
 }
 
-/// Gives what is said of a spec with these windows.
+/// Returns what is said of a spec with these windows.
 fn said_of_window(window: &str) -> Vec<String> {
     said(&format!("{HEAD}types: {{ rt: {{}} }}\nwindows:\n  w: {window}\n"))
 }

@@ -82,7 +82,7 @@ impl Default for NewSpec {
 }
 
 impl NewSpec {
-    /// Gives the type that waits this window alone.
+    /// Returns the type that waits this window alone.
     pub fn set_window(&mut self, name: String, window: NewWindow) {
         for (_, windows) in self.types.iter_mut().filter(|(_, windows)| !windows.is_empty()) {
             *windows = vec![name.clone()];

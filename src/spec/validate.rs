@@ -228,7 +228,7 @@ fn has_zone(window: &Placed<WindowDef>) -> bool {
     window.time_zone.is_some() || window.zone_refused
 }
 
-/// Tells whether a window has no time zone, which no table and no schedule of Flux Operator takes.
+/// Returns whether a window has no time zone, which no table and no schedule of Flux Operator takes.
 pub(crate) fn lacks_zone(spec: &Spec) -> bool {
     !all_windows(spec).all(has_zone)
 }
@@ -306,7 +306,7 @@ fn layout(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Tells whether there is more than one pair of CronJobs in a cluster.
+/// Returns whether there is more than one pair of CronJobs in a cluster.
 fn several_gates(spec: &Spec) -> bool {
     let gated = spec.gated_types().count();
     gated > 1

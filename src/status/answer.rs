@@ -17,12 +17,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Tells whether every cluster answered and is as it should be.
+    /// Returns whether every cluster answered and is as it should be.
     pub fn is_fine(&self) -> bool {
         self.clusters.iter().all(Cluster::is_fine)
     }
 
-    /// Tells whether no cluster answered.
+    /// Returns whether no cluster answered.
     pub fn is_unread(&self) -> bool {
         self.clusters.iter().all(|cluster| cluster.unread.is_some())
     }
@@ -44,7 +44,7 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Tells whether it answered and is as it should be.
+    /// Returns whether it answered and is as it should be.
     pub fn is_fine(&self) -> bool {
         self.unread.is_none() && self.problems.is_empty()
     }

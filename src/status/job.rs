@@ -114,7 +114,7 @@ impl LiveJob {
         }
     }
 
-    /// Tells whether it has run, by its schedule or by hand.
+    /// Returns whether it has run, by its schedule or by hand.
     pub fn has_run(&self) -> bool {
         self.scheduled.is_some() || !self.runs.is_empty()
     }

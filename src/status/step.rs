@@ -3,7 +3,7 @@
 use crate::mechanism::{Action, SourceKind, shell_line};
 use crate::status::{Cluster, Gated, Held, LiveJob, Run, Window};
 
-/// Tells whether a job does now what the spec says: one that opens would open outside of the windows too.
+/// Returns whether a job does now what the spec says: one that opens would open outside of the windows too.
 pub fn is_due(gated: &Gated, job: &LiveJob) -> bool {
     let wanted = |window: &Window| match job.action {
         Action::Open => window.is_open || window.tick > 0,

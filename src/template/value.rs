@@ -3,7 +3,7 @@
 use minijinja::value::ValueKind;
 use minijinja::{ErrorKind, Value};
 
-/// Gives what a template writes as JSON; refuses what no manifest could hold.
+/// Returns what a template writes as JSON; refuses what no manifest could hold.
 pub(super) fn to_json(value: &Value) -> Result<serde_json::Value, minijinja::Error> {
     let refused = |what: String| minijinja::Error::new(ErrorKind::InvalidOperation, what);
     if value.is_undefined() {

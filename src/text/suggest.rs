@@ -3,7 +3,7 @@
 /// The most names that are suggested at once.
 const MOST: usize = 3;
 
-/// Gives the candidates that `word` may have been meant to be, nearest first, at most three.
+/// Returns the candidates that `word` may have been meant to be, nearest first, at most three.
 ///
 /// A candidate is near when at most a third of the word's characters, and at least one, must be
 /// inserted, removed, replaced or swapped with their neighbour, where only separators and leading zeros of numbers
@@ -48,7 +48,7 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// Tells whether two words differ in nothing but letter case, separators and leading zeros of numbers.
+/// Returns whether two words differ in nothing but letter case, separators and leading zeros of numbers.
 pub fn is_alike(word: &str, other: &str) -> bool {
     let bare = |word: &str| bare(&word.to_lowercase().chars().collect::<Vec<_>>());
     bare(word) == bare(other) && !bare(word).is_empty()

@@ -14,7 +14,7 @@ macro_rules! words {
             /// The words, in the same order.
             $vis const WORDS: [&str; [$($word),*].len()] = [$($word),*];
 
-            /// Gives the word by which output and the spec call it.
+            /// Returns the word by which output and the spec call it.
             $vis const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word,)* }
             }
@@ -34,7 +34,7 @@ macro_rules! words_of {
             /// The words of all of them, in their order.
             $vis const WORDS: [&str; [$($word),*].len()] = [$($word),*];
 
-            /// Gives the word by which output calls it.
+            /// Returns the word by which output calls it.
             $vis const fn as_str(&self) -> &'static str {
                 match self { $($name::$variant { .. } => $word,)* }
             }

@@ -36,7 +36,7 @@ const POST_BUILD: &str = "spec.postBuild";
 /// A Flux Kustomization, and the cluster that gets it.
 pub(super) type Owned<'a> = (&'a Cluster, &'a Reached);
 
-/// Tells whether a field only decides when objects land, or the objects tell all that it comes to: they do where this
+/// Returns whether a field only decides when objects land, or the objects tell all that it comes to: they do where this
 /// repository holds what is built, of the same revisions, and what is put into it.
 pub(super) fn is_adjusted(field: &str, before: Option<Owned<'_>>, after: Option<Owned<'_>>) -> bool {
     let is = |known: &str| {
@@ -53,7 +53,7 @@ pub(super) fn is_adjusted(field: &str, before: Option<Owned<'_>>, after: Option<
         && (!is(POST_BUILD) || is_alike_unknown(old, new))
 }
 
-/// Tells whether what only the cluster knows of the values is the same: then it hides no difference.
+/// Returns whether what only the cluster knows of the values is the same: then it hides no difference.
 fn is_alike_unknown(old: &Reached, new: &Reached) -> bool {
     let unknown = |one: &'_ Reached| -> Vec<_> {
         one.post_build["substituteFrom"].as_array().cloned().unwrap_or_default()

@@ -29,7 +29,7 @@ pub(super) fn known<'a>(input: &'a Input<'_>, role: Role) -> impl Iterator<Item 
     all.filter(move |entry| entry.role == role && input.knows_cluster(entry))
 }
 
-/// Gives the entry points with their clusters; a side counts as the entry point that it belongs to.
+/// Returns the entry points with their clusters; a side counts as the entry point that it belongs to.
 pub(super) fn wholes(input: &Input<'_>) -> BTreeMap<RepoPath, Appliers> {
     let sides = input.sides();
     let mut found: BTreeMap<RepoPath, Appliers> = BTreeMap::new();

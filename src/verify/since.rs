@@ -260,7 +260,7 @@ impl<'a> Since<'a> {
         })
     }
 
-    /// Tells whether an object that one Flux Kustomization begins to make belongs to another one already.
+    /// Returns whether an object that one Flux Kustomization begins to make belongs to another one already.
     fn applied_already(&self, change: &Change, pair: &Pair<'_>) -> bool {
         let target = pair.after.as_ref().map(Applier::target).unwrap_or_default();
         self.before.applies(&((pair.cluster.clone(), target), change.live.clone()))
@@ -369,7 +369,7 @@ impl<'a> Since<'a> {
     }
 }
 
-/// Tells whether a Flux Kustomization deletes what it makes no more: what Git suspends does not, nor where it is gone.
+/// Returns whether a Flux Kustomization deletes what it makes no more: what Git suspends does not, nor where it is gone.
 fn is_pruning(pair: &Pair<'_>) -> bool {
     let was = pair.before.as_ref().and_then(|applier| applier.kustomization);
     let is = pair.after.as_ref().and_then(|applier| applier.kustomization);

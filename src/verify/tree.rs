@@ -92,7 +92,7 @@ impl<'a> Tree<'a> {
         positions.iter().filter_map(|position| Some(self.appliers.get(*position)?.path.clone())).collect()
     }
 
-    /// Tells whether a cluster gets an object: what Git suspends applies nothing.
+    /// Returns whether a cluster gets an object: what Git suspends applies nothing.
     pub fn applies(&self, key: &Key) -> bool {
         !self.active(key).is_empty()
     }
@@ -115,7 +115,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Tells whether Git names nobody who applies what is built, or keeps that one from it.
+    /// Returns whether Git names nobody who applies what is built, or keeps that one from it.
     pub fn is_idle(&self, applier: &Applier<'_>) -> bool {
         let is_it = |position: &usize| {
             let one = self.appliers.get(*position);
@@ -169,7 +169,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Tells whether an object belongs to a gate that a build takes in: another cluster may have one of that name.
+    /// Returns whether an object belongs to a gate that a build takes in: another cluster may have one of that name.
     pub fn is_of_gate(&self, applier: &Applier<'_>, id: &ObjectId) -> bool {
         let mut folders =
             self.gates.iter().filter(|(_, ids)| ids.contains(id)).map(|(folder, _)| folder).peekable();

@@ -100,7 +100,7 @@ impl Answer {
     }
 }
 
-/// Tells whether all of these types have a window, or none; `None` where some do, or there is nothing.
+/// Returns whether all of these types have a window, or none; `None` where some do, or there is nothing.
 fn verdict(input: &Input<'_>, types: Vec<usize>) -> Option<Undivided> {
     let sorts: BTreeSet<bool> =
         types.into_iter().map(|position| input.spec.types[position].is_real_time()).collect();
@@ -179,7 +179,7 @@ impl Seen {
     }
 }
 
-/// Tells whether a field of a kustomization neither makes nor removes objects, nor changes a kind.
+/// Returns whether a field of a kustomization neither makes nor removes objects, nor changes a kind.
 fn keeps_kinds(key: &str) -> bool {
     is_constant(key) || ["images", "replicas"].iter().any(|field| field.eq_ignore_ascii_case(key))
 }

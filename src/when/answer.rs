@@ -255,7 +255,7 @@ impl Line {
         self.schedule.filter(|_| closes && is_closed)
     }
 
-    /// Tells whether a change that is merged at the instant waits for nothing but Flux.
+    /// Returns whether a change that is merged at the instant waits for nothing but Flux.
     pub fn is_open(&self) -> bool {
         match self.gate {
             _ if self.is_left_suspended || self.is_unsaid() => false,
@@ -267,12 +267,12 @@ impl Line {
         }
     }
 
-    /// Tells whether it waits for something that is closed.
+    /// Returns whether it waits for something that is closed.
     pub(super) fn is_behind(&self) -> bool {
         self.awaited.as_ref().and_then(|(_, times)| *times).is_some_and(|times| !times.open)
     }
 
-    /// Gives the instant from which a change that is merged at `at` can reach the cluster; `None` where no
+    /// Returns the instant from which a change that is merged at `at` can reach the cluster; `None` where no
     /// window opens again, nothing is known of when, or nothing of the cluster is in the repository.
     pub fn reaches(&self, at: Timestamp) -> Option<Timestamp> {
         if self.lands_never() || self.folder.is_none() || self.is_left_suspended || self.is_unsaid() {
@@ -286,7 +286,7 @@ impl Line {
         }
     }
 
-    /// Tells whether Git itself says that nothing lands at all.
+    /// Returns whether Git itself says that nothing lands at all.
     pub fn lands_never(&self) -> bool {
         self.is_failing || self.stuck().is_some()
     }
@@ -307,7 +307,7 @@ impl Line {
         }
     }
 
-    /// Tells whether nobody knows when it lands, for what is not in Git.
+    /// Returns whether nobody knows when it lands, for what is not in Git.
     pub(super) fn is_unsaid(&self) -> bool {
         self.unsaid().is_some() || self.unsaid_gate().is_some()
     }
@@ -317,7 +317,7 @@ impl Line {
         self.kustomization.as_ref()?.doubt.as_ref()
     }
 
-    /// Tells whether a gate leaves it out since Git suspends what brings it.
+    /// Returns whether a gate leaves it out since Git suspends what brings it.
     pub(super) fn is_left_out(&self) -> bool {
         matches!(self.doubt(), Some(Doubt::Suspended(_))) && (self.gate == GateState::NoJob || is_idle(self))
     }

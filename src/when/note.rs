@@ -329,19 +329,19 @@ const KINDS: [Kind; 45] = [
     ),
 ];
 
-/// Tells whether it applies changes of every type at once; what a gate holds back whole needs no split.
+/// Returns whether it applies changes of every type at once; what a gate holds back whole needs no split.
 pub(super) fn is_unheld(line: &Line) -> bool {
     let is_held = matches!(line.gate, GateState::Closes | GateState::Resumed | GateState::Unmoved);
     let may_be_held = line.ungated != Some(Ungated::Spec);
     may_be_held && line.part == Part::Whole && !is_held && !line.lands_never()
 }
 
-/// Tells whether no gate holds it back, nor any CronJob.
+/// Returns whether no gate holds it back, nor any CronJob.
 pub(super) fn is_ungated(line: &Line) -> bool {
     line.gate == GateState::RealTime && is_unheld(line)
 }
 
-/// Tells whether every object has a window that no gate keeps, though the spec wants one.
+/// Returns whether every object has a window that no gate keeps, though the spec wants one.
 pub(super) fn is_idle(line: &Line) -> bool {
     is_ungated(line) && line.ungated.is_none() && line.undivided == Some(Undivided::Gated)
 }
@@ -351,7 +351,7 @@ pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(kind, ..)| *kind).chain([UNCLEAR_SOURCE])
 }
 
-/// Gives the remarks about an answer. What is said of entry points is said once of all clusters of which the same is true.
+/// Returns the remarks about an answer. What is said of entry points is said once of all clusters of which the same is true.
 pub fn notes(answer: &Answer) -> Vec<Note> {
     let mut notes = Vec::new();
     for (kind, applies, message, help) in KINDS {

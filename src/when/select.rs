@@ -117,13 +117,13 @@ pub fn select(input: &Input<'_>, fleet: &Fleet, question: &Question<'_>) -> Resu
     Ok(selected)
 }
 
-/// Tells whether a Flux Kustomization of this `NAMESPACE/NAME` applies a side.
+/// Returns whether a Flux Kustomization of this `NAMESPACE/NAME` applies a side.
 fn is_applied_by(side: &Side, word: &str) -> bool {
     let own = side.kustomization.as_ref();
     own.is_some_and(|one| word.split_once('/') == Some((one.namespace.as_str(), one.name.as_str())))
 }
 
-/// Says whether a side does not stand yet and the entry point that it will come from is reached.
+/// Returns whether a side does not stand yet and the entry point that it will come from is reached.
 fn is_planned(model: &Model, side: &Side, reached: &BTreeSet<RepoPath>) -> bool {
     let stands = side.folder.as_ref().is_some_and(|folder| model.graph.has(folder));
     !stands

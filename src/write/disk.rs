@@ -78,12 +78,12 @@ pub(super) struct Disk<'a> {
 }
 
 impl<'a> Disk<'a> {
-    /// Tells whether the executable bit on disk means something.
+    /// Returns whether the executable bit on disk means something.
     pub(super) fn file_mode(&self) -> bool {
         self.file_mode
     }
 
-    /// Gives the writer's folder, for people.
+    /// Returns the writer's folder, for people.
     pub(super) fn state_name(&self) -> &str {
         &self.state_name
     }
@@ -121,7 +121,7 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// Gives the names in a folder of the tree; none where there is no folder.
+    /// Returns the names in a folder of the tree; none where there is no folder.
     pub(super) fn names(&self, folder: &RepoPath) -> io::Result<Vec<String>> {
         let name = if folder.is_top() { "." } else { folder.as_str() };
         match self.top.read_dir(name) {
@@ -140,7 +140,7 @@ impl<'a> Disk<'a> {
         read.map(|(bytes, _)| bytes).ok_or_else(|| Io::FileTooLarge.into())
     }
 
-    /// Tells whether something stands in the writer's folder.
+    /// Returns whether something stands in the writer's folder.
     pub(super) fn holds(&self, path: &str) -> bool {
         self.state.symlink_metadata(path).is_ok()
     }
@@ -214,7 +214,7 @@ impl<'a> Disk<'a> {
         self.dir(side).create_dir(path)
     }
 
-    /// Gives a folder of the tree its permission bits.
+    /// Returns a folder of the tree its permission bits.
     pub(super) fn set_dir_mode(&mut self, path: &RepoPath, mode: u32) -> io::Result<()> {
         self.ask(&format!("set mode of {path}"))?;
         #[cfg(unix)]

@@ -92,7 +92,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Gives the temporary name beside a step's file, for file systems that can't be crossed.
+    /// Returns the temporary name beside a step's file, for file systems that can't be crossed.
     pub(super) fn beside(&self, number: usize) -> Option<RepoPath> {
         let folder = self.steps.get(number)?.path.parent()?;
         folder.join(&format!(".gitops-windows-{}-{number}.tmp", self.id)).ok()

@@ -35,7 +35,7 @@ pub(super) fn reserved(path: &RepoPath) -> Option<&'static str> {
         .then_some("is in a `.git` folder, where a file can become a program that git runs")
 }
 
-/// Tells whether a name means `.git` on some file system (git, path.c, `is_ntfs_dotgit` and
+/// Returns whether a name means `.git` on some file system (git, path.c, `is_ntfs_dotgit` and
 /// `is_hfs_dotgit`).
 fn is_git(name: &str) -> bool {
     let ignored = |c: char| matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
@@ -101,7 +101,7 @@ pub(super) fn check(disk: &Disk<'_>, plan: &Changes, wish: &Wish) -> Result<Jour
     Ok(Journal::new(wish.undo, steps.into_iter().filter_map(step).collect(), made, removed))
 }
 
-/// Gives the permission bits of a file that is as the plan found it, or notes the problem.
+/// Returns the permission bits of a file that is as the plan found it, or notes the problem.
 fn compare(
     disk: &Disk<'_>,
     plan: &Changes,
@@ -145,7 +145,7 @@ fn compare(
     None
 }
 
-/// Gives the file that stands where one of the path's folders should, unless the plan removes it.
+/// Returns the file that stands where one of the path's folders should, unless the plan removes it.
 fn file_above(disk: &Disk<'_>, plan: &Changes, path: &RepoPath) -> Option<RepoPath> {
     let mut folder = path.parent();
     while let Some(above) = folder.filter(|above| !above.is_top()) {
@@ -158,7 +158,7 @@ fn file_above(disk: &Disk<'_>, plan: &Changes, path: &RepoPath) -> Option<RepoPa
     None
 }
 
-/// Gives the nested repository or submodule that a path lies in.
+/// Returns the nested repository or submodule that a path lies in.
 fn other_repository(
     disk: &Disk<'_>,
     path: &RepoPath,
@@ -182,7 +182,7 @@ fn other_repository(
     Ok(None)
 }
 
-/// Gives the folders that lose their last file, each after the ones in it.
+/// Returns the folders that lose their last file, each after the ones in it.
 fn emptied(disk: &Disk<'_>, plan: &Changes) -> Result<Vec<Folder>, Error> {
     let gone = |path: &RepoPath| plan.get(path).is_some_and(|change| change.after.is_none());
     let removed = plan.iter().filter(|(_, change)| change.before.is_some() && change.after.is_none());
@@ -216,7 +216,7 @@ fn emptied(disk: &Disk<'_>, plan: &Changes) -> Result<Vec<Folder>, Error> {
     Ok(ordered)
 }
 
-/// Gives the folders that are to be made, each after the one that holds it.
+/// Returns the folders that are to be made, each after the one that holds it.
 fn missing(disk: &Disk<'_>, plan: &Changes, removed: &[Folder], wish: &Wish) -> Result<Vec<Folder>, Error> {
     let mut folders = BTreeSet::new();
     for (path, change) in plan.iter() {

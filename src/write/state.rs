@@ -139,7 +139,7 @@ impl<'a> Disk<'a> {
     }
 }
 
-/// Gives the folder that holds the writer's folder, its name in there, and its path for people.
+/// Returns the folder that holds the writer's folder, its name in there, and its path for people.
 fn home(repository: &Repository) -> Result<(Dir, &'static str, String), Error> {
     let (path, name) = match repository.git() {
         Some(git) => (git.git_dir.as_path(), "gitops-windows"),

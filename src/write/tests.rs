@@ -60,7 +60,7 @@ pub(super) fn everything(scratch: &Scratch) -> Changes {
     plan
 }
 
-/// Gives the tree that a plan should leave.
+/// Returns the tree that a plan should leave.
 pub(super) fn expected(before: &Tree, plan: &Changes) -> Tree {
     let mut files: BTreeMap<String, (u32, Vec<u8>)> =
         before.iter().filter(|(name, _)| !name.ends_with('/')).map(|(k, v)| (k.clone(), v.clone())).collect();

@@ -11,7 +11,7 @@ use crate::write::preflight::{self, Wish};
 use crate::write::swap::{Stand, intact, stand};
 use crate::write::{Written, carry_out, conflict};
 
-/// Gives the plan that takes back the last write, for showing it; `None` when there is none.
+/// Returns the plan that takes back the last write, for showing it; `None` when there is none.
 ///
 /// # Errors
 ///

@@ -50,14 +50,14 @@ fn distance(text: &str, key: usize, value: usize) -> Option<usize> {
     column(text, value)?.checked_sub(column(text, key)?)
 }
 
-/// Gives the column of an offset; `None` where a tab stands before it.
+/// Returns the column of an offset; `None` where a tab stands before it.
 pub(crate) fn column(text: &str, at: usize) -> Option<usize> {
     let before = &text[lines::line_start(text, at)..at];
     let before = before.strip_prefix('\u{feff}').unwrap_or(before);
     (!before.contains('\t')).then(|| before.chars().count())
 }
 
-/// Tells whether only spaces stand before an offset on its line.
+/// Returns whether only spaces stand before an offset on its line.
 pub(crate) fn first_on_line(text: &str, at: usize) -> bool {
     let before = &text[lines::line_start(text, at)..at];
     before.strip_prefix('\u{feff}').unwrap_or(before).bytes().all(|byte| byte == b' ')
@@ -102,7 +102,7 @@ pub(crate) struct NewItems {
 }
 
 impl NewItems {
-    /// Gives the lines, each item's first with a dash and `gap` spaces after it.
+    /// Returns the lines, each item's first with a dash and `gap` spaces after it.
     pub(crate) fn lines(&self, gap: usize) -> Vec<String> {
         let line = |(index, line): (usize, &String)| match index {
             0 => format!("-{}{line}", " ".repeat(gap)),

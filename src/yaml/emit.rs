@@ -298,7 +298,7 @@ fn is_break(c: char) -> bool {
     matches!(c, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Tells whether a character is written as another one between `"`.
+/// Returns whether a character is written as another one between `"`.
 pub(crate) fn is_escaped(c: char) -> bool {
     matches!(c, '"' | '\\' | '\n') || !is_printable(c)
 }

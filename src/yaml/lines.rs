@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Gives the range of the one character at `at`, for an error to point at.
+/// Returns the range of the one character at `at`, for an error to point at.
 pub(crate) fn char_at(text: &str, at: usize) -> Range<usize> {
     let mut start = at.min(text.len());
     while !text.is_char_boundary(start) {
@@ -12,23 +12,23 @@ pub(crate) fn char_at(text: &str, at: usize) -> Range<usize> {
     start..start + length
 }
 
-/// Gives the start of the line that holds `at`.
+/// Returns the start of the line that holds `at`.
 pub(crate) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind(['\n', '\r']).map_or(0, |index| index + 1)
 }
 
-/// Gives the end of the line that holds `at`, without its line break.
+/// Returns the end of the line that holds `at`, without its line break.
 pub(crate) fn line_end(text: &str, at: usize) -> usize {
     text[at..].find(['\n', '\r']).map_or(text.len(), |index| at + index)
 }
 
-/// Gives the start of the line after the one that holds `at`.
+/// Returns the start of the line after the one that holds `at`.
 pub(crate) fn next_line(text: &str, at: usize) -> usize {
     let end = line_end(text, at);
     end + line_break_at(text, end).len()
 }
 
-/// Gives the line break that stands at `at`; empty if none does.
+/// Returns the line break that stands at `at`; empty if none does.
 pub(crate) fn line_break_at(text: &str, at: usize) -> &'static str {
     match text.as_bytes().get(at..).unwrap_or_default() {
         [b'\r', b'\n', ..] => "\r\n",
@@ -38,7 +38,7 @@ pub(crate) fn line_break_at(text: &str, at: usize) -> &'static str {
     }
 }
 
-/// Gives the line break to write beside `at`: that of its line, else of the line before, else LF.
+/// Returns the line break to write beside `at`: that of its line, else of the line before, else LF.
 pub(crate) fn line_break_near(text: &str, at: usize) -> &'static str {
     let own = line_break_at(text, line_end(text, at));
     if !own.is_empty() {
@@ -62,19 +62,19 @@ pub(crate) fn skip_blanks(text: &str, at: usize) -> usize {
     at + text[at..].bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-/// Tells whether the text from `at` to the end of its line is blank or a comment.
+/// Returns whether the text from `at` to the end of its line is blank or a comment.
 pub(crate) fn rest_is_comment(text: &str, at: usize) -> bool {
     let from = skip_blanks(text, at);
     from == line_end(text, at)
         || (text[from..].starts_with('#') && (from > at || from == line_start(text, at)))
 }
 
-/// Gives where a document's content begins after its `---`.
+/// Returns where a document's content begins after its `---`.
 pub(crate) fn content_after_marker(text: &str, marker_end: usize) -> usize {
     if rest_is_comment(text, marker_end) { next_line(text, marker_end) } else { marker_end }
 }
 
-/// Gives the offset after the colon that follows a key on the key's line.
+/// Returns the offset after the colon that follows a key on the key's line.
 pub(crate) fn after_colon(text: &str, key_end: usize) -> Option<usize> {
     let at = skip_blanks(text, key_end);
     text[at..].starts_with(':').then_some(at + 1)
@@ -87,7 +87,7 @@ pub(crate) fn dash_before(text: &str, previous: usize, mark: usize) -> usize {
     from + text[from..mark].bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'?' | b':')).count()
 }
 
-/// Tells whether one of the blank lines right below `at` holds a tab.
+/// Returns whether one of the blank lines right below `at` holds a tab.
 pub(crate) fn tab_line_follows(text: &str, at: usize) -> bool {
     let mut line = if line_start(text, at) == at { at } else { next_line(text, at) };
     while line < text.len() {

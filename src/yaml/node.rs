@@ -106,7 +106,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Tells whether the document holds no value at all, so that kustomize skips it.
+    /// Returns whether the document holds no value at all, so that kustomize skips it.
     pub fn is_empty(&self) -> bool {
         self.root.is_null()
     }
@@ -142,12 +142,12 @@ impl Node {
         node
     }
 
-    /// Tells whether the value is null.
+    /// Returns whether the value is null.
     pub fn is_null(&self) -> bool {
         matches!(self.resolved().kind, NodeKind::Null)
     }
 
-    /// Gives the text of a scalar that Go's reader of manifests takes for a string.
+    /// Returns the text of a scalar that Go's reader of manifests takes for a string.
     ///
     /// `None` for a number, boolean or null that is written without quotes.
     pub fn as_str(&self) -> Option<&str> {
@@ -158,7 +158,7 @@ impl Node {
         }
     }
 
-    /// Gives the text of any scalar as it is written, after escapes; `None` for null.
+    /// Returns the text of any scalar as it is written, after escapes; `None` for null.
     pub fn scalar_text(&self) -> Option<&str> {
         match &self.resolved().kind {
             NodeKind::Scalar { value, .. } => Some(value),
@@ -166,7 +166,7 @@ impl Node {
         }
     }
 
-    /// Gives a sequence's items; `None` for everything else, null included.
+    /// Returns a sequence's items; `None` for everything else, null included.
     pub fn as_sequence(&self) -> Option<&[Node]> {
         match &self.resolved().kind {
             NodeKind::Sequence(items) => Some(items),
@@ -174,7 +174,7 @@ impl Node {
         }
     }
 
-    /// Gives a mapping's own entries, without those that `<<` brings in.
+    /// Returns a mapping's own entries, without those that `<<` brings in.
     pub fn as_mapping(&self) -> Option<&[(Node, Node)]> {
         match &self.resolved().kind {
             NodeKind::Mapping(entries) => Some(entries),
@@ -182,30 +182,30 @@ impl Node {
         }
     }
 
-    /// Gives a mapping's items; nothing for everything else.
+    /// Returns a mapping's items; nothing for everything else.
     pub fn items(&self) -> &[Node] {
         self.as_sequence().unwrap_or_default()
     }
 
-    /// Gives a mapping's own entries; nothing for everything else.
+    /// Returns a mapping's own entries; nothing for everything else.
     pub fn entries(&self) -> &[(Node, Node)] {
         self.as_mapping().unwrap_or_default()
     }
 
-    /// Gives the value of a key; of one that stands twice the last, as kustomize does. A key that is
+    /// Returns the value of a key; of one that stands twice the last, as kustomize does. A key that is
     /// not there is looked up in what `<<` merges.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.find(&|name| name == key)
     }
 
-    /// Gives the value of a key in any case, as kustomize reads `kustomization.yaml`.
+    /// Returns the value of a key in any case, as kustomize reads `kustomization.yaml`.
     ///
     /// The exact spelling goes first.
     pub fn get_ignore_case(&self, key: &str) -> Option<&Node> {
         self.get(key).or_else(|| self.find(&|name| name.eq_ignore_ascii_case(key)))
     }
 
-    /// Gives the value under a path of keys.
+    /// Returns the value under a path of keys.
     pub fn get_path(&self, path: &[&str]) -> Option<&Node> {
         path.iter().try_fold(self, |node, key| node.get(key))
     }
@@ -222,13 +222,13 @@ impl Node {
         })
     }
 
-    /// Tells whether this is the merge key `<<`.
+    /// Returns whether this is the merge key `<<`.
     pub(crate) fn is_merge(&self) -> bool {
         matches!(&self.kind, NodeKind::Scalar { value, style: ScalarStyle::Plain } if value == "<<" && self.tag().is_none())
             || self.tag() == Some("tag:yaml.org,2002:merge")
     }
 
-    /// Tells whether the node or anything in it has an anchor, alias, tag or merge key.
+    /// Returns whether the node or anything in it has an anchor, alias, tag or merge key.
     pub(crate) fn has_reference(&self) -> bool {
         if self.marks.is_some() {
             return true;
@@ -251,12 +251,12 @@ impl Node {
         }
     }
 
-    /// Tells whether the node or anything written in it has a tag.
+    /// Returns whether the node or anything written in it has a tag.
     pub(crate) fn has_tag(&self) -> bool {
         self.tag().is_some() || self.parts().any(Node::has_tag)
     }
 
-    /// Gives what is written in a collection: its keys, values and items, aliases not followed.
+    /// Returns what is written in a collection: its keys, values and items, aliases not followed.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Node> {
         let (entries, items): (&[(Node, Node)], &[Node]) = match &self.kind {
             NodeKind::Mapping(entries) => (entries, &[]),
@@ -266,13 +266,13 @@ impl Node {
         entries.iter().flat_map(|(key, value)| [key, value]).chain(items)
     }
 
-    /// Gives the value as kustomize's reader of manifests has it: aliases and `<<` resolved, of
+    /// Returns the value as kustomize's reader of manifests has it: aliases and `<<` resolved, of
     /// duplicate keys the last, keys as text.
     pub fn to_json(&self) -> Value {
         self.to_json_as(Schema::Manifest)
     }
 
-    /// Gives the value as one of Go's two readers has it.
+    /// Returns the value as one of Go's two readers has it.
     pub fn to_json_as(&self, schema: Schema) -> Value {
         let node = self.resolved();
         match &node.kind {
@@ -300,7 +300,7 @@ impl Node {
         }
     }
 
-    /// Gives the text that a key has in JSON.
+    /// Returns the text that a key has in JSON.
     pub(crate) fn key_text(&self, schema: Schema) -> String {
         match self.to_json_as(schema) {
             Value::String(text) => text,

@@ -69,7 +69,7 @@ pub fn flow_text(value: &Value) -> String {
     }
 }
 
-/// Tells whether a character beyond ASCII may stand for itself: letters and symbols of the basic
+/// Returns whether a character beyond ASCII may stand for itself: letters and symbols of the basic
 /// plane, but no spaces, invisible or direction characters, private use or marks of byte order.
 fn is_visible(c: char) -> bool {
     let outside = matches!(u32::from(c),

@@ -16,7 +16,7 @@ pub enum Schema {
     Kustomization,
 }
 
-/// Gives the value of a plain scalar without a tag.
+/// Returns the value of a plain scalar without a tag.
 ///
 /// Follows `resolve` in `resolve.go` of go-yaml v2.4 and v3.0. Timestamps stay text, as v2 has it.
 /// `.nan` and `.inf`, for which JSON has no value, stay text as well.
@@ -37,7 +37,7 @@ pub(crate) fn plain_value(text: &str, schema: Schema) -> Value {
     number(text).map_or_else(|| Value::String(text.to_owned()), Value::Number)
 }
 
-/// Tells whether go-yaml v2 writes a text without quotes as far as its meaning goes: it is no other value (`encode.go`,
+/// Returns whether go-yaml v2 writes a text without quotes as far as its meaning goes: it is no other value (`encode.go`,
 /// `stringv`). Days are told generously.
 pub(crate) fn is_text(text: &str) -> bool {
     !is_infinite(text)
@@ -46,13 +46,13 @@ pub(crate) fn is_text(text: &str) -> bool {
         && matches!(plain_value(text, Schema::Kustomization), Value::String(_))
 }
 
-/// Tells whether a text without quotes is a number that JSON does not have.
+/// Returns whether a text without quotes is a number that JSON does not have.
 pub(crate) fn is_infinite(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN")
 }
 
-/// Tells whether a text is a number to the base of 60 (`encode.go`, `base60float`).
+/// Returns whether a text is a number to the base of 60 (`encode.go`, `base60float`).
 fn is_sixty(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let Some((first, rest)) = unsigned.split_once(':') else { return false };
@@ -65,7 +65,7 @@ fn is_sixty(text: &str) -> bool {
         && rest.split(':').all(is_part)
 }
 
-/// Tells whether a text may be a day, or a time of one.
+/// Returns whether a text may be a day, or a time of one.
 fn is_date(text: &str) -> bool {
     let (day, time) = text.split_once(['T', 't', ' ']).map_or((text, None), |(day, time)| (day, Some(time)));
     let mut parts = day.split('-').skip(1).map(|part| part.parse::<u8>().ok().filter(|_| part.len() < 3));
@@ -133,7 +133,7 @@ fn float(text: &str) -> Option<Number> {
     Number::from_f64(value)
 }
 
-/// Tells whether Go's YAML readers take the text for a timestamp: `2001-1-2` and longer forms.
+/// Returns whether Go's YAML readers take the text for a timestamp: `2001-1-2` and longer forms.
 ///
 /// Only those forms that would otherwise be a number matter, and none would.
 fn is_timestamp(text: &str) -> bool {

@@ -16,7 +16,7 @@ pub enum ScalarText {
 }
 
 impl ScalarText {
-    /// Gives the YAML, safe in block and flow style.
+    /// Returns the YAML, safe in block and flow style.
     pub fn to_yaml(&self) -> String {
         match self {
             ScalarText::String(text) => quote(text),
@@ -25,7 +25,7 @@ impl ScalarText {
         }
     }
 
-    /// Gives the value that a reader finds.
+    /// Returns the value that a reader finds.
     pub fn to_json(&self) -> Value {
         match self {
             ScalarText::String(text) => Value::String(text.clone()),
@@ -34,7 +34,7 @@ impl ScalarText {
         }
     }
 
-    /// Gives the YAML in the quotes that the scalar it replaces has, where they can hold it.
+    /// Returns the YAML in the quotes that the scalar it replaces has, where they can hold it.
     pub(crate) fn to_yaml_like(&self, old: &str) -> String {
         match self {
             ScalarText::String(text) if old.starts_with('"') => double_quote(text),

@@ -3,7 +3,7 @@
 use super::edit::EditError;
 use super::read::read_documents;
 
-/// Gives a text that holds just the documents with the given numbers, in the file's order.
+/// Returns a text that holds just the documents with the given numbers, in the file's order.
 ///
 /// Each document keeps its bytes with the `---` line, directives and comments that belong to it
 /// ([`Document::whole`](super::Document::whole)). A `---` line is put between two documents only

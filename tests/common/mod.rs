@@ -14,7 +14,7 @@ use std::process::{Command, Output};
 /// Every file and link but git's own: mode and content.
 pub type Tree = BTreeMap<String, (u32, Vec<u8>)>;
 
-/// Gives the command that is tested.
+/// Returns the command that is tested.
 pub fn gitops_windows() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gitops-windows"));
     clean(&mut command);
@@ -90,12 +90,12 @@ impl Copy {
         self.commit();
     }
 
-    /// Gives the top folder.
+    /// Returns the top folder.
     pub fn top(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Gives the place of a path.
+    /// Returns the place of a path.
     pub fn at(&self, path: &str) -> PathBuf {
         self.top().join(path)
     }
@@ -118,7 +118,7 @@ impl Copy {
         gitops_windows().arg("-C").arg(self.at(&self.root)).args(arguments).output().unwrap()
     }
 
-    /// Gives a patch to `git apply`.
+    /// Returns a patch to `git apply`.
     pub fn apply(&self, patch: &[u8]) {
         if patch.is_empty() {
             return;
@@ -141,7 +141,7 @@ impl Copy {
         assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Gives all files and links but git's and the writer's own.
+    /// Returns all files and links but git's and the writer's own.
     pub fn tree(&self) -> Tree {
         let own =
             |entry: &walkdir::DirEntry| entry.file_name() == ".git" || entry.file_name() == ".gitops-windows";

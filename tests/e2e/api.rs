@@ -37,7 +37,7 @@ impl Api {
         Api { base, agent }
     }
 
-    /// Gives an object or a list; `None` where there is none, or no answer yet.
+    /// Returns an object or a list; `None` where there is none, or no answer yet.
     pub fn get(&self, path: &str) -> Option<Value> {
         let mut answer = self.agent.get(format!("{}{path}", self.base)).call().ok()?;
         let text = answer.body_mut().with_config().limit(1 << 28).read_to_string().ok()?;
@@ -47,12 +47,12 @@ impl Api {
         serde_json::from_str(&text).ok()
     }
 
-    /// Tells whether a path answers well.
+    /// Returns whether a path answers well.
     pub fn answers(&self, path: &str) -> bool {
         self.agent.get(format!("{}{path}", self.base)).call().is_ok_and(|answer| answer.status().is_success())
     }
 
-    /// Gives the items of a list.
+    /// Returns the items of a list.
     pub fn list(&self, path: &str) -> Vec<Value> {
         let mut list = self.get(path).unwrap_or_default();
         let kind = list["kind"].as_str().unwrap_or_default().trim_end_matches("List").to_owned();

@@ -71,7 +71,7 @@ impl Binaries {
         binaries
     }
 
-    /// Gives the path of a program.
+    /// Returns the path of a program.
     pub fn program(&self, name: &str) -> PathBuf {
         self.bin.join(name)
     }
@@ -125,7 +125,7 @@ fn module(work: &Path, path: &str) -> Module {
     Module { version: text("Version"), folder: text("Dir").into() }
 }
 
-/// Gives the flux command a manifest to embed, and tells the command's version.
+/// Returns the flux command a manifest to embed, and tells the command's version.
 ///
 /// The manifests of `flux install` are not part of the module; nothing here needs them.
 fn add_manifests(work: &Path) -> String {

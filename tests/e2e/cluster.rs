@@ -39,7 +39,7 @@ pub struct Cluster {
     processes: Mutex<Processes>,
 }
 
-/// Gives a port of the loopback that was given to nobody else.
+/// Returns a port of the loopback that was given to nobody else.
 pub fn free_port() -> u16 {
     static GIVEN: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,7 +150,7 @@ impl Cluster {
         expect("flux", &self.command("flux").args(arguments).output().unwrap())
     }
 
-    /// Gives a command that finds the cluster as a user with all rights does.
+    /// Returns a command that finds the cluster as a user with all rights does.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.binaries.program(program));
         command.env("KUBECONFIG", self.kubeconfig()).env("HOME", self.folder.join("tmp"));
@@ -162,7 +162,7 @@ impl Cluster {
         self.folder.join("admin")
     }
 
-    /// Gives the API server as a token's owner sees it.
+    /// Returns the API server as a token's owner sees it.
     pub fn api_of(&self, token: &str) -> Api {
         let name = format!("other-{}", secret());
         let kubeconfig = self.folder.join(&name);
@@ -224,7 +224,7 @@ impl Cluster {
         self.processes.lock().unwrap_or_else(PoisonError::into_inner).ended()
     }
 
-    /// Gives the end of a program's log.
+    /// Returns the end of a program's log.
     pub fn log(&self, program: &str, lines: usize) -> String {
         last_lines(&self.folder, program, lines)
     }

@@ -19,7 +19,7 @@ use crate::wait::{WORK, until};
 
 /// Where Flux's Kustomizations are.
 pub const KUSTOMIZATIONS: &str = "/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/flux-system/kustomizations";
-/// Gives the path of a Flux Kustomization by its name, after its namespace where that is not Flux's own.
+/// Returns the path of a Flux Kustomization by its name, after its namespace where that is not Flux's own.
 pub fn kustomization_at(name: &str) -> String {
     match name.split_once('/') {
         Some((namespace, name)) => {
@@ -128,7 +128,7 @@ impl Fleet {
         }
     }
 
-    /// Gives the revision that Flux reports for the last commit.
+    /// Returns the revision that Flux reports for the last commit.
     pub fn revision(&self) -> String {
         format!("main@sha1:{}", self.tree.git(&["rev-parse", "HEAD"]).trim())
     }
@@ -222,12 +222,12 @@ impl Cluster {
         });
     }
 
-    /// Gives a Flux Kustomization.
+    /// Returns a Flux Kustomization.
     pub fn kustomization(&self, name: &str) -> Option<Value> {
         self.api.get(&kustomization_at(name))
     }
 
-    /// Tells whether a Kustomization has applied a revision and is ready.
+    /// Returns whether a Kustomization has applied a revision and is ready.
     pub fn has_applied(&self, name: &str, revision: &str) -> bool {
         self.kustomization(name).is_some_and(|found| {
             found["status"]["lastAppliedRevision"] == revision
@@ -236,7 +236,7 @@ impl Cluster {
         })
     }
 
-    /// Tells whether a Kustomization is suspended.
+    /// Returns whether a Kustomization is suspended.
     #[track_caller]
     pub fn is_suspended(&self, name: &str) -> bool {
         let found = self.kustomization(name).unwrap_or_else(|| panic!("there is no {name}"));
@@ -261,7 +261,7 @@ impl Cluster {
         job
     }
 
-    /// Gives the UIDs of everything that is applied from the repository but Flux's own objects.
+    /// Returns the UIDs of everything that is applied from the repository but Flux's own objects.
     pub fn uids(&self) -> BTreeMap<String, String> {
         let kinds = [
             "/api/v1/namespaces",
@@ -297,7 +297,7 @@ impl Cluster {
     }
 }
 
-/// Tells whether a Flux object is ready.
+/// Returns whether a Flux object is ready.
 pub fn ready(object: &Value) -> bool {
     let conditions = object["status"]["conditions"].as_array();
     conditions.into_iter().flatten().any(|found| found["type"] == "Ready" && found["status"] == "True")

@@ -38,7 +38,7 @@ impl GitServer {
         GitServer { port, stop }
     }
 
-    /// Gives the address of a repository.
+    /// Returns the address of a repository.
     pub fn url(&self, name: &str) -> String {
         format!("http://127.0.0.1:{}{OWNER}/{name}", self.port)
     }

@@ -35,7 +35,7 @@ impl Registry {
         Registry { port, binaries: Arc::clone(binaries), home, _processes: processes }
     }
 
-    /// Gives the address of the fleet's artifact, without a tag.
+    /// Returns the address of the fleet's artifact, without a tag.
     pub fn url(&self) -> String {
         format!("oci://localhost:{}/fleet", self.port)
     }

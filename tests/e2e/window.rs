@@ -27,13 +27,13 @@ impl Window {
         Window::ahead(SignedDuration::from_hours(6), 60)
     }
 
-    /// Gives the options with which `init` writes this window.
+    /// Returns the options with which `init` writes this window.
     pub fn options(&self) -> [String; 6] {
         let [open, close] = self.cron();
         ["--open", &open, "--close", &close, "--time-zone", ZONE].map(str::to_owned)
     }
 
-    /// Gives the cron expressions of the opening and the closing.
+    /// Returns the cron expressions of the opening and the closing.
     pub fn cron(&self) -> [String; 2] {
         let zone = TimeZone::get(ZONE).unwrap();
         [self.open, self.close].map(|at| at.to_zoned(zone.clone()).strftime("%-M %-H * * *").to_string())

@@ -33,7 +33,7 @@ fn first() -> u64 {
     seed.map_or(1, |seed| seed.parse().unwrap())
 }
 
-/// Gives inputs made of samples and words to a target, which panics where it does wrong; `share` of the usual number.
+/// Returns inputs made of samples and words to a target, which panics where it does wrong; `share` of the usual number.
 ///
 /// An input that takes longer than ten seconds is one that does wrong, too. The last one of each target is kept in
 /// `target/tmp`.

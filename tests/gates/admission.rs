@@ -8,7 +8,7 @@ use crate::support::scratch::{Scratch, assert_same, clean, program};
 
 const FOLDER: &str = "clusters/edge-01/infra/reconciliation-windows";
 
-/// Gives the gate a table, and these further lines.
+/// Returns the gate a table, and these further lines.
 fn tabled(more: &str) -> Scratch {
     let scratch = scaffold();
     let gate = format!("gate:\n  every: 5m\n  from: 2026-11-01\n  through: 2027-01-31\n{more}");

@@ -46,7 +46,7 @@ fn rendered(scratch: &Scratch, path: &str) -> Vec<Value> {
         .collect()
 }
 
-/// Gives each CronJob's schedule, zone, whether it is suspended, and whom it turns.
+/// Returns each CronJob's schedule, zone, whether it is suspended, and whom it turns.
 fn jobs(objects: &[Value]) -> BTreeMap<String, (String, String, bool, BTreeSet<String>)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let jobs = objects.iter().filter(|object| object["kind"] == "CronJob");

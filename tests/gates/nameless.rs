@@ -19,7 +19,7 @@ rules:
   - { type: rw }
 ";
 
-/// Gives of each job of a gate whether it is suspended, and whom it turns. Apps are (name, kind of its object, more of its
+/// Returns of each job of a gate whether it is suspended, and whom it turns. Apps are (name, kind of its object, more of its
 /// Flux Kustomization); there is none where `is_in_git` is false.
 fn told(gate: &str, apps: &[(&str, &str, &str)], is_in_git: bool) -> Vec<String> {
     let scratch = Scratch::empty();

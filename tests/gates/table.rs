@@ -10,7 +10,7 @@ use crate::support::scratch::Scratch;
 
 const INFRA: &str = "clusters/edge-01/infra";
 
-/// Gives the gate a table, with a freeze of one cluster and an override of the other.
+/// Returns the gate a table, with a freeze of one cluster and an override of the other.
 fn with_table() -> Scratch {
     let scratch = scaffold();
     scratch.replace(

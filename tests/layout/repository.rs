@@ -61,7 +61,7 @@ pub fn repository(entries: &[(&str, &[&str])]) -> Scratch {
     scratch
 }
 
-/// Gives the Flux Kustomizations that the gate may suspend.
+/// Returns the Flux Kustomizations that the gate may suspend.
 pub fn gated(scratch: &Scratch) -> Vec<String> {
     let role = scratch.text("infra/reconciliation-windows/role.yaml");
     let line = role.lines().find_map(|line| line.trim().strip_prefix("resourceNames: [")).unwrap();

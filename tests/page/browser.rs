@@ -95,7 +95,7 @@ impl Browser {
         }
     }
 
-    /// Gives the page a screen of this width and colour scheme.
+    /// Returns the page a screen of this width and colour scheme.
     pub fn screen(&mut self, width: u32, scheme: &str) {
         let metrics = json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.ask("Emulation.setDeviceMetricsOverride", metrics);

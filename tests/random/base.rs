@@ -27,7 +27,7 @@ impl Maker<'_> {
         App { name: name.to_owned(), folder, helm, variable, twice, ..App::default() }
     }
 
-    /// Gives the folder of an app's base.
+    /// Returns the folder of an app's base.
     pub fn folder(&self, app: &App) -> String {
         match self.layout {
             Layout::A => format!("apps/{}", app.folder),

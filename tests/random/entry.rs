@@ -91,7 +91,7 @@ impl Maker<'_> {
         false
     }
 
-    /// Gives what an entry point lists for an app.
+    /// Returns what an entry point lists for an app.
     fn use_of(&mut self, dice: &mut Dice, entry: &str, app: &App, cluster: &str) -> Vec<String> {
         if app.twice {
             return ["blue-", "green-"]

@@ -16,7 +16,7 @@ fn strategic(app: &App, margin: &str) -> String {
 }
 
 impl Maker<'_> {
-    /// Gives fields for a folder that builds these apps; `place` says where it stands.
+    /// Returns fields for a folder that builds these apps; `place` says where it stands.
     pub fn fields(&mut self, folder: &str, apps: &[App], place: &str) -> String {
         let mut dice = self.dice(&format!("fields {folder}"));
         let app = apps[dice.below(apps.len() as u64) as usize].clone();

@@ -142,7 +142,7 @@ impl<'a> Judge<'a> {
         Ok(count)
     }
 
-    /// Gives the type of each object by the rules. What Flux's own fields rename has another name.
+    /// Returns the type of each object by the rules. What Flux's own fields rename has another name.
     fn types(&self, input: &Input<'_>, entry: &EntryPoint) -> Result<BTreeMap<ObjectId, String>, String> {
         if !self.model.graph.has(&entry.path) {
             return Ok(BTreeMap::new());

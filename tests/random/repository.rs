@@ -84,18 +84,18 @@ pub fn make(seed: u64, switches: &Switches) -> Repository {
 }
 
 impl Maker<'_> {
-    /// Tells whether a feature comes in, once in so many times where the repository may have it.
+    /// Returns whether a feature comes in, once in so many times where the repository may have it.
     pub fn has(&self, dice: &mut Dice, feature: &str, times: u64) -> bool {
         dice.one_in(times) && self.may_have(feature)
     }
 
-    /// Tells whether a feature may come in at all.
+    /// Returns whether a feature may come in at all.
     pub fn may_have(&self, feature: &str) -> bool {
         let position = FEATURES.iter().position(|name| *name == feature);
         self.switches[position.unwrap_or_else(|| panic!("no feature {feature}"))]
     }
 
-    /// Gives the numbers of a place.
+    /// Returns the numbers of a place.
     pub fn dice(&self, place: &str) -> Dice {
         Dice::at(self.seed, place)
     }
@@ -204,7 +204,7 @@ impl Maker<'_> {
     }
 }
 
-/// Gives a path as seen from a folder.
+/// Returns a path as seen from a folder.
 pub fn seen(from: &str, to: &str) -> String {
     RepoPath::parse(to).unwrap().relative_to(&RepoPath::parse(from).unwrap())
 }

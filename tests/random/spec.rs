@@ -3,7 +3,7 @@
 use crate::repository::Maker;
 
 impl Maker<'_> {
-    /// Gives the text; `clusters:` is its last line.
+    /// Returns the text; `clusters:` is its last line.
     pub fn spec(&mut self) -> String {
         let mut dice = self.dice("spec");
         let middle = self.has(&mut dice, "three-types", 2);

@@ -70,7 +70,7 @@ pub fn zones() -> Vec<Zone> {
 }
 
 impl Zone {
-    /// Says whether a search of five years may meet a day that the clocks skip.
+    /// Returns whether a search of five years may meet a day that the clocks skip.
     pub fn skips_a_day_after(&self, from: i64) -> bool {
         self.skipped_days.iter().any(|&day| from < day + 2 * 86_400 && day < from + 6 * 366 * 86_400)
     }

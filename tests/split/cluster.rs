@@ -52,7 +52,7 @@ fn bootstrap_folders_that_end_alike_are_clusters_of_their_own() {
     scratch.expect(0, &["split", "--all", "--yes"]);
 }
 
-/// Gives the names of the clusters in a spec.
+/// Returns the names of the clusters in a spec.
 fn clusters(spec: &str) -> Vec<&str> {
     let section = spec.split("\nclusters:\n").nth(1).unwrap();
     let lines = section.lines().take_while(|line| line.starts_with("  "));

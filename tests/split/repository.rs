@@ -6,7 +6,7 @@ use crate::support::scratch::{SPEC, Scratch};
 pub const INIT: [&str; 8] =
     ["init", "--yes", "--open", "0 22 * * *", "--close", "0 4 * * *", "--time-zone", "Europe/Berlin"];
 
-/// Gives the spec of the sample for one cluster, `c`.
+/// Returns the spec of the sample for one cluster, `c`.
 pub fn spec() -> String {
     SPEC.replace("  edge-01: {}\n  edge-02: {}\n", "  c: {}\n")
 }

@@ -73,7 +73,7 @@ struct Answers<'a> {
 }
 
 impl Answers<'_> {
-    /// Tells whether the questions are about a cluster: a spec may leave some out.
+    /// Returns whether the questions are about a cluster: a spec may leave some out.
     fn is_asked(&self, cluster: &str) -> bool {
         self.spec.is_none_or(|spec| spec.clusters.is_empty() || spec.clusters.contains_key(cluster))
     }

@@ -82,7 +82,7 @@ pub fn kustomizations(snapshot: &Snapshot) -> Vec<RepoPath> {
     folders.into_iter().collect()
 }
 
-/// Gives the repositories of the corpus, or none where it is not at hand.
+/// Returns the repositories of the corpus, or none where it is not at hand.
 pub fn corpus() -> Vec<PathBuf> {
     let Some(place) = std::env::var_os("GITOPS_WINDOWS_CORPUS") else {
         eprintln!("skipped: GITOPS_WINDOWS_CORPUS names no corpus");
@@ -116,7 +116,7 @@ pub fn side_by_side<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) 
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Gives the kustomize command of the embedded version, built with Go if need be.
+/// Returns the kustomize command of the embedded version, built with Go if need be.
 pub fn kustomize() -> External {
     static FOUND: OnceLock<External> = OnceLock::new();
     FOUND.get_or_init(find_kustomize).clone()

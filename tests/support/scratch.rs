@@ -94,7 +94,7 @@ impl Scratch {
         Scratch { is_of_binary: true, ..self }
     }
 
-    /// Gives the top of the repository.
+    /// Returns the top of the repository.
     pub fn top(&self) -> &Path {
         &self.top
     }
@@ -153,7 +153,7 @@ impl Scratch {
         self
     }
 
-    /// Gives the temporary folder around the repository.
+    /// Returns the temporary folder around the repository.
     pub fn outside(&self) -> &Path {
         self.temporary.path()
     }
@@ -301,7 +301,7 @@ impl Run {
     }
 }
 
-/// Gives a cache in which the program keeps its code, but no builds: a file is where they would be.
+/// Returns a cache in which the program keeps its code, but no builds: a file is where they would be.
 pub fn cache() -> &'static Path {
     static MADE: LazyLock<PathBuf> = LazyLock::new(|| {
         let target = option_env!("CARGO_TARGET_TMPDIR").unwrap_or("target/tmp");
@@ -313,7 +313,7 @@ pub fn cache() -> &'static Path {
     &MADE
 }
 
-/// Gives a command an environment of its own, without a terminal.
+/// Returns a command an environment of its own, without a terminal.
 pub fn clean(mut command: Command, folder: &Path) -> Command {
     let kept = ["PATH", "LD_LIBRARY_PATH", "LLVM_PROFILE_FILE", "SystemRoot", "TMPDIR"];
     command.env_clear();
@@ -332,7 +332,7 @@ pub fn clean(mut command: Command, folder: &Path) -> Command {
     command
 }
 
-/// Gives the folder of the sample repositories.
+/// Returns the folder of the sample repositories.
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }

@@ -1,6 +1,6 @@
 //! How much of what is made by chance or by combination is tried.
 
-/// Tells whether all of it is to be tried, as `.ci/run` does.
+/// Returns whether all of it is to be tried, as `.ci/run` does.
 pub fn is_thorough() -> bool {
     std::env::var_os("GITOPS_WINDOWS_TEST_THOROUGH").is_some()
 }

@@ -187,7 +187,7 @@ fn with_table() -> Scratch {
     scratch
 }
 
-/// Tells whether there is no strace, and says so.
+/// Returns whether there is no strace, and says so.
 fn lacks_strace() -> bool {
     let lacks = Command::new("strace").arg("-V").output().is_err();
     if lacks {
@@ -249,7 +249,7 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
     tell("strikes.txt", &told);
 }
 
-/// Gives how the answer of one run differs from that of another.
+/// Returns how the answer of one run differs from that of another.
 fn difference(one: &std::process::Output, other: &std::process::Output) -> String {
     let (one, other) = (String::from_utf8_lossy(&one.stdout), String::from_utf8_lossy(&other.stdout));
     similar::TextDiff::from_lines(&one, &other).unified_diff().to_string()

@@ -30,7 +30,7 @@ impl Trial {
         trial
     }
 
-    /// Gives the top of the repository.
+    /// Returns the top of the repository.
     pub fn top(&self) -> PathBuf {
         self.folder.path().join("fleet")
     }
@@ -52,13 +52,13 @@ impl Trial {
         self.command("bash").args(["-c", line, PROGRAM]).output().unwrap()
     }
 
-    /// Gives the files as they are now.
+    /// Returns the files as they are now.
     pub fn tree(&self) -> Tree {
         tree(&self.top())
     }
 }
 
-/// Gives a cache of all trials.
+/// Returns a cache of all trials.
 pub fn cache() -> &'static Path {
     static MADE: LazyLock<PathBuf> = LazyLock::new(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("survival");
@@ -68,7 +68,7 @@ pub fn cache() -> &'static Path {
     &MADE
 }
 
-/// Gives what a run said to people.
+/// Returns what a run said to people.
 pub fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

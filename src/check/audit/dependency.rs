@@ -93,7 +93,7 @@ impl<'s> Defined<'s> {
     }
 }
 
-/// Tells whether a ResourceSet may make objects of a kind: its templates name it, or leave it to an input.
+/// Returns whether a ResourceSet may make objects of a kind: its templates name it, or leave it to an input.
 pub(super) fn may_make(set: &Value, kind: &str) -> bool {
     let text = set["spec"].to_string();
     [kind, "kind: <<", r#"kind: \"<<"#, r#""kind":"<<"#].iter().any(|part| text.contains(part))
@@ -216,7 +216,7 @@ pub(super) struct Step<'s> {
     pub(super) is_expression: bool,
 }
 
-/// Gives the steps between those that read one source: only of one source revisions are compared (kustomize-controller,
+/// Returns the steps between those that read one source: only of one source revisions are compared (kustomize-controller,
 /// `checkDependencies`).
 fn steps<'s>(subject: &Subject<'_>, deliveries: &[&'s Delivery]) -> Vec<Step<'s>> {
     let source = |one: &FluxKustomization| SourceId::of(&one.effective["spec"], &one.namespace);

@@ -98,7 +98,7 @@ fn floating(
     )
 }
 
-/// Tells whether a text is one version and no range (Masterminds/semver constraints).
+/// Returns whether a text is one version and no range (Masterminds/semver constraints).
 fn is_exact(version: &str) -> bool {
     let version = version.trim().trim_start_matches('=').trim().trim_start_matches('v');
     let core = version.split(['-', '+']).next().unwrap_or_default();

@@ -96,7 +96,7 @@ fn made_of(subject: &Subject<'_>, delivery: &Delivery, set: &Applied) -> Option<
     )
 }
 
-/// Tells whether the spec lets all that a Flux Kustomization applies land at once, as on a real-time side.
+/// Returns whether the spec lets all that a Flux Kustomization applies land at once, as on a real-time side.
 fn is_real_time(subject: &Subject<'_>, delivery: &Delivery) -> bool {
     let types = subject.spec.map_or(&[][..], |spec| &spec.types);
     let lands = |applied: &Applied| {

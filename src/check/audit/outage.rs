@@ -61,7 +61,7 @@ const TRYING: u32 = 300;
 /// The deadlines of windows, by the schedules of what opens and closes and the zone: many clusters have one.
 type Known<'s> = BTreeMap<[&'s str; 3], Option<Deadlines>>;
 
-/// Gives the deadline that suits a job's schedule, of several windows the one that asks for least.
+/// Returns the deadline that suits a job's schedule, of several windows the one that asks for least.
 fn right<'s>(subject: &'s Subject<'_>, job: &'s GateJob, known: &mut Known<'s>) -> Option<u32> {
     let opposite = |other: &&GateJob| other.action != job.action && other.targets == job.targets;
     let found = subject.jobs_of(&job.cluster).filter(opposite).filter_map(|other| {

@@ -56,7 +56,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     distinct_but_related(findings)
 }
 
-/// Gives the owners of an object in pairs: each with each other, or, where they are many, each with one that does worst
+/// Returns the owners of an object in pairs: each with each other, or, where they are many, each with one that does worst
 /// to it.
 fn pairs<'s>(deliveries: &[&Delivery], owners: &[Owner<'s>]) -> Vec<(Owner<'s>, Owner<'s>)> {
     let apart = |one: &Owner<'_>, other: &Owner<'_>| {

@@ -175,13 +175,13 @@ fn unmatched(subject: &Subject<'_>) -> Vec<Diagnostic> {
     patches.into_iter().map(finding).collect()
 }
 
-/// Gives a path, and where it is a side all sides of its entry point.
+/// Returns a path, and where it is a side all sides of its entry point.
 fn twins<'s>(all: &'s Sides, path: &'s RepoPath) -> impl Iterator<Item = &'s RepoPath> {
     let others = all.get(path).into_iter().flat_map(|(whole, _)| all.of_whole(whole)).map(|(side, _)| side);
     std::iter::once(path).chain(others.filter(move |side| *side != path))
 }
 
-/// Gives the patches with a target, each with the node to point at.
+/// Returns the patches with a target, each with the node to point at.
 fn targeted(patches: Option<&Node>) -> Vec<(Node, Node)> {
     let items = patches.map(Node::items).unwrap_or_default();
     let targets = items.iter().filter_map(|item| item.get("target"));
@@ -194,7 +194,7 @@ fn targeted(patches: Option<&Node>) -> Vec<(Node, Node)> {
         .collect()
 }
 
-/// Gives a kustomization of what the patches of another see: its resources, components and generated
+/// Returns a kustomization of what the patches of another see: its resources, components and generated
 /// names. `None` where plugins, charts or the network make more.
 fn beneath(graph: &Graph, kustomization: &Kustomization) -> Option<Value> {
     for field in ["generators", "helmCharts", "helmChartInflationGenerator"] {
@@ -244,7 +244,7 @@ fn beneath(graph: &Graph, kustomization: &Kustomization) -> Option<Value> {
     }))
 }
 
-/// Tells whether a target selects any object (kustomize `types.SelectorRegex`: each field is a regular
+/// Returns whether a target selects any object (kustomize `types.SelectorRegex`: each field is a regular
 /// expression over the whole text). Names count as declared and as built; namespaces are not asked, since
 /// transformers change them on the way.
 fn matches_any(subject: &Subject<'_>, target: &Node, objects: &[Object]) -> bool {
@@ -271,7 +271,7 @@ fn matches_any(subject: &Subject<'_>, target: &Node, objects: &[Object]) -> bool
     })
 }
 
-/// Tells whether a selector of equalities holds; anything else counts as holding.
+/// Returns whether a selector of equalities holds; anything else counts as holding.
 fn selects(selector: Option<&str>, map: &Value) -> bool {
     selector.is_none_or(|selector| {
         selector.contains(['(', '!', '<', '>'])

@@ -149,7 +149,7 @@ fn subjects_of(binding: &Applied) -> impl Iterator<Item = &Value> {
     binding.value()["subjects"].as_array().into_iter().flatten()
 }
 
-/// Tells whether a subject of a binding is a ServiceAccount, be it as the user that it is (Kubernetes, "Using RBAC
+/// Returns whether a subject of a binding is a ServiceAccount, be it as the user that it is (Kubernetes, "Using RBAC
 /// Authorization", "Referring to subjects").
 fn is_account(subject: &Value, (namespace, name): (&str, &str)) -> bool {
     match subject["kind"].as_str() {
@@ -159,7 +159,7 @@ fn is_account(subject: &Value, (namespace, name): (&str, &str)) -> bool {
     }
 }
 
-/// Tells whether a subject of a binding is a group that has each ServiceAccount of a namespace (as [`is_account`]).
+/// Returns whether a subject of a binding is a group that has each ServiceAccount of a namespace (as [`is_account`]).
 fn is_group_of(subject: &Value, namespace: &str) -> bool {
     let name = subject["name"].as_str().filter(|_| subject["kind"] == "Group").unwrap_or_default();
     let of_namespace = name.strip_prefix("system:serviceaccounts:");
@@ -193,7 +193,7 @@ fn words<'v>(rule: &'v Value, key: &str) -> BTreeSet<&'v str> {
     rule[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// Tells whether a grant lets the jobs keep which types are open, for policies, and nothing else.
+/// Returns whether a grant lets the jobs keep which types are open, for policies, and nothing else.
 fn keeps_parameters(subject: &Subject<'_>, job: &GateJob, grant: &Grant<'_>) -> bool {
     let is = |key: &str, word: &str| words(grant.rule, key) == BTreeSet::from([word]);
     let names = words(grant.rule, "resourceNames");

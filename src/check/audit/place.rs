@@ -128,7 +128,7 @@ fn unclear(flux: &FluxKustomization) -> Diagnostic {
     Diagnostic { severity: Severity::Warning, ..finding }
 }
 
-/// Tells whether a path has more steps up than down.
+/// Returns whether a path has more steps up than down.
 fn leads_out(path: &str) -> bool {
     let mut depth = 0_i64;
     path.split('/').any(|segment| {

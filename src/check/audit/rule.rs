@@ -64,7 +64,7 @@ impl<'s> Seen<'s> {
         self.objects.iter().any(fits)
     }
 
-    /// Gives what the objects have where a rule asks for a key, each once and in order.
+    /// Returns what the objects have where a rule asks for a key, each once and in order.
     fn values(&self, key: &str) -> BTreeSet<String> {
         let of = |(object, app, path): &(&Value, String, Option<String>)| -> Vec<String> {
             let id = ObjectId::of(object);
@@ -90,7 +90,7 @@ impl<'s> Seen<'s> {
     }
 }
 
-/// Tells whether an object may match that no build shows, since an entry point does not build.
+/// Returns whether an object may match that no build shows, since an entry point does not build.
 fn may_be_unseen(subject: &Subject<'_>, matcher: &Matcher) -> bool {
     if subject.deliveries.iter().all(|delivery| delivery.error.is_none()) {
         return false;

@@ -70,7 +70,7 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     findings
 }
 
-/// Tells whether the objects of a side may be of other types, as far as its own build shows it.
+/// Returns whether the objects of a side may be of other types, as far as its own build shows it.
 ///
 /// What is asked then builds more; most sides never come to that.
 fn is_doubtful(subject: &Subject<'_>, spec: &Spec, delivery: &Delivery) -> bool {

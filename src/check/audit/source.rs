@@ -81,7 +81,7 @@ fn missing(subject: &Subject<'_>, cluster: &Cluster, flux: &FluxKustomization) -
     )
 }
 
-/// Tells whether what does not build may hold a source of a kind, as far as its files tell: these may be unreadable, or have
+/// Returns whether what does not build may hold a source of a kind, as far as its files tell: these may be unreadable, or have
 /// others fetched. A file that is not there is not in Git.
 fn may_hold(subject: &Subject<'_>, broken: &Reached, kind: &str) -> bool {
     let Some(path) = &broken.path else { return true };

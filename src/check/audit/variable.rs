@@ -123,7 +123,7 @@ impl Found<'_> {
     }
 }
 
-/// Gives the variables that a Flux Kustomization's own `spec` holds, as in its patches, and that a `postBuild` of whoever
+/// Returns the variables that a Flux Kustomization's own `spec` holds, as in its patches, and that a `postBuild` of whoever
 /// applies it replaces before it is read: they are told of that object, and never reach what it builds.
 fn left_to_parents(
     subject: &Subject<'_>,

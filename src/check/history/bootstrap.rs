@@ -108,12 +108,12 @@ fn in_its_file<'a>(flux: &FluxKustomization, after: &Subject<'a>) -> Option<&'a 
     after.model.flux_in_file(&flux.file).iter().chain(unlisted).find(|now| is_same(now, flux))
 }
 
-/// Gives what a Flux Kustomization becomes that gets another path in its file.
+/// Returns what a Flux Kustomization becomes that gets another path in its file.
 fn successor<'a>(flux: &FluxKustomization, after: &Subject<'a>) -> Option<&'a FluxKustomization> {
     in_its_file(flux, after).filter(|now| now.path != flux.path)
 }
 
-/// Tells whether a cluster goes by another name from then on, since its folder is another one.
+/// Returns whether a cluster goes by another name from then on, since its folder is another one.
 pub fn is_renamed(cluster: &ClusterKey, before: &Subject<'_>, after: &Subject<'_>) -> bool {
     let mut own =
         before.deliveries_of(cluster).filter_map(|delivery| Some((delivery, before.flux(delivery)?)));

@@ -75,7 +75,7 @@ fn listed(ids: &BTreeSet<&ObjectId>, within: &BTreeSet<&ObjectId>) -> String {
     }
 }
 
-/// Tells whether two ids with a hash in their names differ in that alone.
+/// Returns whether two ids with a hash in their names differ in that alone.
 pub(super) fn is_renewed(id: &ObjectId, other: &ObjectId) -> bool {
     let but_hash = |id: &ObjectId| id.name.rsplit_once('-').map(|(stem, _)| stem.to_owned());
     (&other.kind, &other.group, &other.namespace) == (&id.kind, &id.group, &id.namespace)
@@ -149,7 +149,7 @@ impl<'s> Change<'s> {
         at_once.map(|deletion| deletion.id.name.as_str()).collect()
     }
 
-    /// Tells whether what deletes an object is held back until then.
+    /// Returns whether what deletes an object is held back until then.
     fn waits_to_delete(&self, deletion: &Deletion) -> bool {
         let by = (deletion.namespace.as_str(), deletion.kustomization.as_str());
         let mut now = self.deliveries.iter().filter(|now| now.applied_by.is_some() && key(now) == by);
@@ -192,7 +192,7 @@ impl<'s> Change<'s> {
         findings
     }
 
-    /// Gives who deletes, if it does.
+    /// Returns who deletes, if it does.
     fn deletes(&self, deletion: &Deletion) -> Option<(&'s Delivery, &'s FluxKustomization)> {
         let mut own =
             self.own().filter_map(|delivery| Some((delivery, self.step.before.applying(delivery)?)));
@@ -214,7 +214,7 @@ impl<'s> Change<'s> {
         (!is_told && !is_bootstrap).then_some((delivery, flux))
     }
 
-    /// Tells whether an object is a Flux Kustomization of which [`unknown`] speaks.
+    /// Returns whether an object is a Flux Kustomization of which [`unknown`] speaks.
     fn is_unknown(&self, id: &ObjectId) -> bool {
         id.group == GROUP
             && self.step.before.model.all_kustomizations().zip(self.step.old()).any(|(flux, old)| {
@@ -270,7 +270,7 @@ impl<'s> Change<'s> {
         DELETED_OBJECTS.finding(message).at(place).help(DELETED_HELP)
     }
 
-    /// Tells whether an object that goes has a hash in its name, and comes again with another one from what applies it:
+    /// Returns whether an object that goes has a hash in its name, and comes again with another one from what applies it:
     /// a folder that nothing in Git builds says so only of objects that nothing in Git had.
     fn comes_anew(&self, id: &ObjectId) -> bool {
         let Some(had) = self.had.get(id).filter(|had| had.iter().any(|(_, was)| is_hashed(&was.object)))

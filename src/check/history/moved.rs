@@ -95,12 +95,12 @@ impl Change<'_> {
         findings
     }
 
-    /// Tells whether both are there before and after.
+    /// Returns whether both are there before and after.
     fn stand(&self, from: &Delivery, to: &Delivery) -> bool {
         self.still(from).is_some() && self.was(to)
     }
 
-    /// Tells whether one of the older revision deletes an object that another one has from then on.
+    /// Returns whether one of the older revision deletes an object that another one has from then on.
     fn takes_along(&self, from: &Delivery, was: &Applied) -> bool {
         let Some(index) = from.applied_by else { return false };
         match self.step.fate(index) {
@@ -120,7 +120,7 @@ impl Change<'_> {
         }
     }
 
-    /// Tells whether one that stands loses what it loses after the other has applied it.
+    /// Returns whether one that stands loses what it loses after the other has applied it.
     fn waits(&self, from: &Delivery, to: &Delivery) -> bool {
         let fluxes = self.step.before.applying(from).zip(self.step.after.applying(to));
         fluxes.is_some_and(|(from, to)| self.step.waits(from, to))

@@ -76,7 +76,7 @@ fn world<'s>(subject: &Subject<'s>) -> World<'s> {
     World { snapshot: subject.snapshot, model: subject.model }
 }
 
-/// Gives the folders of which the spec alone says that a cluster gets them.
+/// Returns the folders of which the spec alone says that a cluster gets them.
 fn said<'m>(model: &Model, cluster: &'m Cluster) -> Vec<&'m RepoPath> {
     let roots = cluster.roots.iter();
     let said = roots.filter(|root| root.reason == Reason::Spec && root.kustomization.is_none());

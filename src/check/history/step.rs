@@ -66,27 +66,27 @@ impl<'s> Step<'s> {
         self.renamed.get(key).unwrap_or(key)
     }
 
-    /// Gives what the older revision applies, by the positions of [`Model::all_kustomizations`].
+    /// Returns what the older revision applies, by the positions of [`Model::all_kustomizations`].
     pub(super) fn old(&self) -> &[Inventory] {
         &self.old
     }
 
-    /// Gives what a Flux Kustomization of the newer revision applies.
+    /// Returns what a Flux Kustomization of the newer revision applies.
     pub(super) fn new_at(&self, index: usize) -> &Inventory {
         &self.new[index]
     }
 
-    /// Gives every object that this step may delete.
+    /// Returns every object that this step may delete.
     pub(super) fn deletions(&self) -> Vec<Deletion> {
         deletions(&self.old, &self.new)
     }
 
-    /// Gives what a Flux Kustomization of the older revision is in the newer one.
+    /// Returns what a Flux Kustomization of the older revision is in the newer one.
     pub(super) fn now(&self, index: usize) -> Option<&Inventory> {
         self.now[index].map(|position| &self.new[position])
     }
 
-    /// Gives what a Flux Kustomization of the older revision does with what it applies no more.
+    /// Returns what a Flux Kustomization of the older revision does with what it applies no more.
     pub(super) fn fate(&self, index: usize) -> Fate {
         self.fates[index]
     }
@@ -112,14 +112,14 @@ impl<'s> Step<'s> {
         if self.old[index].deletes(now) && !is_idle { Fate::Deletes } else { Fate::Leaves }
     }
 
-    /// Tells whether a Flux Kustomization acts on its new spec at once, though its files are held.
+    /// Returns whether a Flux Kustomization acts on its new spec at once, though its files are held.
     pub(super) fn rebuilds(&self, was: &FluxKustomization, is: &FluxKustomization) -> bool {
         let (before, after) = (self.before.model, self.after.model);
         let own = applier(before, was).zip(applier(after, is));
         own.is_some_and(|(old, new)| new.rebuilds(after, &old, before))
     }
 
-    /// Tells whether the cluster keeps a Flux Kustomization that leaves Git: whoever applies it has to delete
+    /// Returns whether the cluster keeps a Flux Kustomization that leaves Git: whoever applies it has to delete
     /// it first.
     pub(super) fn stands(&self, index: usize) -> bool {
         self.stands_below(index, &mut BTreeSet::new())
@@ -133,14 +133,14 @@ impl<'s> Step<'s> {
         self.root_is_gone(index) || !parents.is_empty() && parents.into_iter().all(keeps)
     }
 
-    /// Tells whether the FluxInstance that made a Flux Kustomization deletes it.
+    /// Returns whether the FluxInstance that made a Flux Kustomization deletes it.
     fn is_collected(&self, index: usize) -> bool {
         let key = key_of(self.before, index);
         let brought = self.after.deliveries_of(self.key_now(&key));
         is_collected(self.before.model.kustomization(index), self.after.snapshot, brought)
     }
 
-    /// Tells whether the folder is gone of the root that brought a Flux Kustomization which no other one in a file
+    /// Returns whether the folder is gone of the root that brought a Flux Kustomization which no other one in a file
     /// brought.
     fn root_is_gone(&self, index: usize) -> bool {
         let (flux, before) = (self.before.model.kustomization(index), &self.before.model);
@@ -158,7 +158,7 @@ impl<'s> Step<'s> {
             .removed_outside(self.after.model.cluster_now(&self.names, &cluster.name), before.reached(flux)?)
     }
 
-    /// Tells whether something that applied a Flux Kustomization deletes it once it does so no more.
+    /// Returns whether something that applied a Flux Kustomization deletes it once it does so no more.
     fn lets_go(&self, parent: usize, seen: &mut BTreeSet<usize>) -> bool {
         if !seen.insert(parent) {
             return false;
@@ -174,7 +174,7 @@ impl<'s> Step<'s> {
         }
     }
 
-    /// Gives those that applied a Flux Kustomization, each with what it made of it: those of its own cluster,
+    /// Returns those that applied a Flux Kustomization, each with what it made of it: those of its own cluster,
     /// where there are any.
     fn parents(&self, index: usize) -> Vec<(usize, &'s Applied)> {
         let (flux, home) = (self.before.model.kustomization(index), key_of(self.before, index));
@@ -192,17 +192,17 @@ impl<'s> Step<'s> {
         all.into_iter().filter(|(near, _)| *near || !is_any_near).map(|(_, parent)| parent).collect()
     }
 
-    /// Tells whether the newer revision has a folder that Flux could build.
+    /// Returns whether the newer revision has a folder that Flux could build.
     pub(super) fn has_now(&self, path: &RepoPath) -> bool {
         self.after.model.graph.stands(self.after.snapshot, path)
     }
 
-    /// Tells whether the older revision has a folder that Flux could build.
+    /// Returns whether the older revision has a folder that Flux could build.
     pub(super) fn had(&self, path: &RepoPath) -> bool {
         self.before.model.graph.stands(self.before.snapshot, path)
     }
 
-    /// Tells whether one of the newer revision applies a commit after another one for certain, since it depends on that and, if
+    /// Returns whether one of the newer revision applies a commit after another one for certain, since it depends on that and, if
     /// it `was` there, did so before; returns how long after the merge it has, where Git says it.
     pub(super) fn follows(
         &self,
@@ -219,7 +219,7 @@ impl<'s> Step<'s> {
         is_sure.then(|| cluster.pace(one, &|_| false))
     }
 
-    /// Tells whether one waits for the other before it reconciles, before and after.
+    /// Returns whether one waits for the other before it reconciles, before and after.
     ///
     /// A dependency has to have applied the same revision only where both have one source
     /// (kustomize-controller, `checkDependencies`).
@@ -321,17 +321,17 @@ fn renamed(
     found
 }
 
-/// Gives the cluster of a Flux Kustomization.
+/// Returns the cluster of a Flux Kustomization.
 pub(super) fn key_of(subject: &Subject<'_>, index: usize) -> ClusterKey {
     ClusterKey::of(subject.model, subject.model.kustomization(index))
 }
 
-/// Gives a cluster as one text.
+/// Returns a cluster as one text.
 pub(super) fn text_of(key: &ClusterKey) -> String {
     format!("{} {} {}", key.home, key.name, key.remote)
 }
 
-/// Gives what the Flux Kustomizations of a revision apply, from what has been built of it.
+/// Returns what the Flux Kustomizations of a revision apply, from what has been built of it.
 fn inventories(subject: &Subject<'_>) -> Vec<Inventory> {
     let deliveries: BTreeMap<usize, &Delivery> =
         subject.deliveries.iter().filter_map(|delivery| Some((delivery.applied_by?, delivery))).collect();

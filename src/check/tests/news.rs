@@ -51,7 +51,7 @@ fn with(mut files: Files, file: &str, from: &str, to: &str) -> Files {
     files
 }
 
-/// Gives code and file of what is new.
+/// Returns code and file of what is new.
 fn news(before: &Files, after: &Files) -> Vec<String> {
     let renderer = Embedded::new(Limits::default());
     let snapshot = |files: &Files| {

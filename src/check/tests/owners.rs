@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::repository::{edited, findings};
 
-/// Gives a repository in which so many Flux Kustomizations apply one folder.
+/// Returns a repository in which so many Flux Kustomizations apply one folder.
 fn told(owners: usize) -> Vec<String> {
     let mut files = edited(&[]);
     let settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: more, namespace: shop }\n";

@@ -221,7 +221,7 @@ fn folder(index: usize) -> String {
     format!("p{index:03}")
 }
 
-/// Gives code and place of each finding of each repository, and the findings.
+/// Returns code and place of each finding of each repository, and the findings.
 ///
 /// They are looked at as projects of one repository, in one go, so each must also keep to itself.
 pub fn findings(repositories: &[Files], base: Option<&[Files]>) -> Vec<(Vec<String>, Vec<Diagnostic>)> {

@@ -67,7 +67,7 @@ pub fn spec(text: &str) -> Spec {
     parse(&RepoPath::parse("p000/windows.yaml").unwrap(), text.as_bytes()).unwrap().spec
 }
 
-/// Gives what `look` finds in the repository with one more file.
+/// Returns what `look` finds in the repository with one more file.
 pub fn with<T>(snapshot: &Snapshot, spec: &Spec, look: impl Fn(&Input<'_>) -> T) -> T {
     let renderer = Embedded::new(Limits::default());
     let model = Model::read(snapshot, &spec.folder(), &Known::default(), &renderer);

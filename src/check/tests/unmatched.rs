@@ -6,7 +6,7 @@ use crate::check::{Subject, audit, sort};
 use crate::diagnostic::{Severity, render};
 use crate::repo::Snapshot;
 
-/// Gives all that is told beside a spec, as it is shown.
+/// Returns all that is told beside a spec, as it is shown.
 fn shown(snapshot: &Snapshot, text: &str) -> String {
     let found = with(snapshot, &spec(text), |input| {
         let subject = Subject::new(input.snapshot, input.model, Some(input.spec), input.renderer);

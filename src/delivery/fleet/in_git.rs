@@ -99,7 +99,7 @@ impl Schedules {
         own.copied().or_else(|| self.of(cluster, type_name?))
     }
 
-    /// Tells whether the gate in Git opens and closes otherwise than the spec says.
+    /// Returns whether the gate in Git opens and closes otherwise than the spec says.
     pub fn is_otherwise(&self, position: usize) -> bool {
         self.otherwise.contains(&position)
     }

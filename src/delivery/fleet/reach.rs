@@ -8,7 +8,7 @@ use crate::repo::flux::is_yaml;
 use crate::repo::kustomization::FILE_NAMES;
 use crate::repo::{OtherRevision, Snapshot};
 
-/// Gives every folder whose build reads a file, or any file of a folder: the kustomization folders that refer
+/// Returns every folder whose build reads a file, or any file of a folder: the kustomization folders that refer
 /// to it, directly or through others, entry points for which Flux generates the kustomization.yaml, and those whose Flux
 /// Kustomization names it as a component.
 ///
@@ -53,7 +53,7 @@ pub fn reached_by(model: &Model, snapshot: &Snapshot, path: &RepoPath) -> BTreeS
     reached
 }
 
-/// Says whether the kustomization.yaml that Flux generates for a folder lists a path: manifests in folders
+/// Returns whether the kustomization.yaml that Flux generates for a folder lists a path: manifests in folders
 /// without a kustomization, and the topmost folders that have one (fluxcd/pkg/kustomize, `scanManifests`).
 fn takes_in(model: &Model, snapshot: &Snapshot, folder: &RepoPath, path: &RepoPath) -> bool {
     let is_file = snapshot.entry(path).is_some();

@@ -142,7 +142,7 @@ impl GateSchedule {
         GateSchedule { zones, ..self }
     }
 
-    /// Tells whether another one has the same windows and the same table.
+    /// Returns whether another one has the same windows and the same table.
     pub fn is_same(&self, other: &GateSchedule) -> bool {
         let is_same = match (&self.opens, &other.opens) {
             (Opens::Table(own), Opens::Table(table)) => own == table,
@@ -152,7 +152,7 @@ impl GateSchedule {
         is_same && self.key == other.key
     }
 
-    /// Gives the state at an instant and the changes after it.
+    /// Returns the state at an instant and the changes after it.
     pub fn times(&self, at: Timestamp) -> GateTimes {
         let (open, next_open, next_close) = match &self.opens {
             Opens::Jobs(own) => (own.is_open(at), own.next_open(at), own.next_close(at)),
@@ -208,7 +208,7 @@ impl GateSchedule {
         Some(self.open_until(first, next_open))
     }
 
-    /// Gives the state of what is open until its first closing, with the opening after that.
+    /// Returns the state of what is open until its first closing, with the opening after that.
     fn open_until(&self, first: Option<Timestamp>, next_open: Option<Timestamp>) -> GateTimes {
         GateTimes {
             open: true,
@@ -275,7 +275,7 @@ impl GateSchedule {
         }
     }
 
-    /// Tells whether two Jobs race at an instant; those that look at one table do not.
+    /// Returns whether two Jobs race at an instant; those that look at one table do not.
     pub fn races_at(&self, at: Timestamp) -> bool {
         matches!(&self.opens, Opens::Jobs(own) if own.races_at(at))
     }
@@ -321,12 +321,12 @@ impl GateSchedule {
         self.stretches().0.iter().find(|freeze| is_endless(freeze.interval))
     }
 
-    /// Gives the zone of the window at a position; UTC where there is none.
+    /// Returns the zone of the window at a position; UTC where there is none.
     pub fn zone(&self, window: usize) -> TimeZone {
         self.zones.get(window).cloned().unwrap_or(TimeZone::UTC)
     }
 
-    /// Gives the zones of the windows, each once.
+    /// Returns the zones of the windows, each once.
     pub fn distinct_zones(&self) -> Vec<TimeZone> {
         let mut zones: Vec<TimeZone> = Vec::new();
         for zone in &self.zones {
@@ -347,7 +347,7 @@ fn look(at: Timestamp, tick: u32, later: i64) -> Option<Timestamp> {
     Timestamp::from_second(hour + look.min(HOUR)).ok()
 }
 
-/// Gives the name of a zone of a window.
+/// Returns the name of a zone of a window.
 pub(crate) fn zone_name(zone: &TimeZone) -> &str {
     zone.iana_name().unwrap_or("UTC")
 }

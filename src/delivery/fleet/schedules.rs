@@ -89,7 +89,7 @@ impl Schedules {
         all.filter_map(|(cluster, change_type)| self.of(cluster, change_type)).collect()
     }
 
-    /// Tells whether types of a cluster have windows that differ.
+    /// Returns whether types of a cluster have windows that differ.
     pub fn has_several(&self, spec: &Spec, cluster: &String) -> bool {
         self.of_clusters(spec, std::iter::once(cluster)).len() > 1
     }
@@ -118,12 +118,12 @@ impl Schedules {
         None
     }
 
-    /// Gives every distinct schedule; positions in it are what [`Schedules::of`] answers.
+    /// Returns every distinct schedule; positions in it are what [`Schedules::of`] answers.
     pub fn distinct(&self) -> &[GateSchedule] {
         &self.distinct
     }
 
-    /// Gives the position of the schedule of a type in a cluster; `None` for a real-time one.
+    /// Returns the position of the schedule of a type in a cluster; `None` for a real-time one.
     pub fn of(&self, cluster: &str, type_name: &str) -> Option<usize> {
         if self.by_cluster.is_empty() {
             return self.by_type.get(type_name).copied();

@@ -271,7 +271,7 @@ impl<'m> Reading<'m> {
         sides
     }
 
-    /// Gives the Flux Kustomization that applies an entry point in a cluster: its own, or the bootstrap one above.
+    /// Returns the Flux Kustomization that applies an entry point in a cluster: its own, or the bootstrap one above.
     fn applier<'f>(&'f self, entry: &'f EntryPoint, cluster: &str) -> Option<&'f FluxKustomization> {
         let above = entry.through.as_ref().and_then(|above| self.model.entry(above));
         let own = |entry| self.model.flux_in(entry, cluster).chain(self.model.flux_of(entry)).next();
@@ -440,7 +440,7 @@ impl<'m> Reading<'m> {
         Some(Awaited { name: name.to_owned(), schedule })
     }
 
-    /// Gives the namespace of an entry point's Flux Kustomization in a cluster, which its sides share.
+    /// Returns the namespace of an entry point's Flux Kustomization in a cluster, which its sides share.
     fn namespace<'f>(&'f self, entry: Option<&'f EntryPoint>, cluster: &str) -> &'f str {
         let flux = entry.and_then(|entry| self.applier(entry, cluster));
         self.spec.flux.namespace_of(flux.map_or("", |flux| &flux.namespace))

@@ -35,7 +35,7 @@ pub struct Deletion {
 }
 
 impl Deletion {
-    /// Tells whether the Flux Kustomization had the object in a state, or may have had it where it does not build there.
+    /// Returns whether the Flux Kustomization had the object in a state, or may have had it where it does not build there.
     pub fn is_of(&self, state: &[Inventory]) -> bool {
         let mut own = state.iter().filter(|one| {
             (&one.cluster, &one.namespace, &one.name) == (&self.cluster, &self.namespace, &self.kustomization)
@@ -59,7 +59,7 @@ impl Display for Deletion {
     }
 }
 
-/// Gives every object that a cluster may delete when it goes from one state to the other at once.
+/// Returns every object that a cluster may delete when it goes from one state to the other at once.
 ///
 /// Objects that are annotated with `kustomize.toolkit.fluxcd.io/prune: disabled` stay. What a
 /// Kustomization applies that does not build is not known: nothing is said about it. Neither is anything about
@@ -145,7 +145,7 @@ impl Ids {
         Ids { live: by_built.values().cloned().collect(), by_built }
     }
 
-    /// Tells whether an object stays. One of the same build may have a name that only the cluster knows, before or
+    /// Returns whether an object stays. One of the same build may have a name that only the cluster knows, before or
     /// from then on: whether that is another one can't be told.
     fn keeps(&self, built: &ObjectId, live: &ObjectId) -> bool {
         let same = self.by_built.get(built);

@@ -55,7 +55,7 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Gives the inventory of a Flux Kustomization in a cluster.
+    /// Returns the inventory of a Flux Kustomization in a cluster.
     pub fn find<'i>(
         inventories: impl IntoIterator<Item = &'i Inventory, IntoIter: Clone>,
         cluster: &str,
@@ -69,7 +69,7 @@ impl Inventory {
         exact.or_else(|| other().max_by_key(|one| (one.prune, danger(&one.deletion_policy))))
     }
 
-    /// Gives the id that one of its objects has in the cluster; see [`live_id`].
+    /// Returns the id that one of its objects has in the cluster; see [`live_id`].
     pub(crate) fn live_id(&self, object: &Object) -> ObjectId {
         live_id(&self.beyond[0], &object.value)
     }
@@ -86,7 +86,7 @@ impl Inventory {
         named.min_by_key(|one| one.path != self.path)
     }
 
-    /// Tells whether it may delete what it applies no more, now that it is `now`, or gone.
+    /// Returns whether it may delete what it applies no more, now that it is `now`, or gone.
     ///
     /// One that stays may reconcile before or after whoever applies it has given it another `prune`; one that brings itself
     /// reconciles by what it has.
@@ -94,7 +94,7 @@ impl Inventory {
         now.map_or_else(|| self.deletes_when_it_goes(), |now| self.prune || now.prune && !self.brings_itself)
     }
 
-    /// Tells whether all of its objects go with it.
+    /// Returns whether all of its objects go with it.
     fn deletes_when_it_goes(&self) -> bool {
         match self.deletion_policy.as_str() {
             "Orphan" => false,
@@ -195,18 +195,18 @@ pub fn inventories_from<'m>(
         .collect()
 }
 
-/// Tells whether a `spec.prune` deletes; a variable may.
+/// Returns whether a `spec.prune` deletes; a variable may.
 pub fn prunes(value: &Value) -> bool {
     matches!(value, Value::Bool(true) | Value::String(_))
 }
 
-/// Tells whether a `spec.deletionPolicy` deletes whatever `spec.prune` says (kustomize-controller,
+/// Returns whether a `spec.deletionPolicy` deletes whatever `spec.prune` says (kustomize-controller,
 /// `finalizerShouldDeleteResources`); a variable may.
 pub fn deletes_anyway(policy: &str) -> bool {
     danger(policy) > 1
 }
 
-/// Tells whether the objects of a Flux Kustomization with this `spec` stay in the cluster when it goes.
+/// Returns whether the objects of a Flux Kustomization with this `spec` stay in the cluster when it goes.
 pub fn stays_without(spec: &Value) -> bool {
     let policy = spec["deletionPolicy"].as_str().unwrap_or("MirrorPrune");
     !deletes_anyway(policy) && (policy == "Orphan" || !prunes(&spec["prune"]))

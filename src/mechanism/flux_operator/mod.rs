@@ -126,7 +126,7 @@ fn times(provider: &Value) -> Option<OpenTimes> {
     Some(OpenTimes::new(windows, Vec::new(), Vec::new()))
 }
 
-/// Tells whether an object is a ResourceSetInputProvider of Flux Operator.
+/// Returns whether an object is a ResourceSetInputProvider of Flux Operator.
 pub fn is_provider(object: &Value) -> bool {
     let version = object["apiVersion"].as_str().unwrap_or_default();
     object["kind"] == PROVIDER && version.split_once('/').is_some_and(|(group, _)| group == GROUP)

@@ -186,7 +186,7 @@ fn constraints(operation: &str) -> Value {
     json!({ "resourceRules": [rule] })
 }
 
-/// Tells whether the jobs may keep in the ConfigMap which types are open.
+/// Returns whether the jobs may keep in the ConfigMap which types are open.
 fn keeps(spec: &Spec, objects: &[&Value]) -> bool {
     let namespace = spec.gate.namespace.as_str();
     let of = |kind: &str| {

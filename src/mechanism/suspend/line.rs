@@ -66,12 +66,12 @@ impl Line {
         line
     }
 
-    /// Gives the value of the first flag that has one of these names.
+    /// Returns the value of the first flag that has one of these names.
     pub(super) fn flag(&self, names: [&str; 2]) -> Option<&str> {
         self.flags.iter().find(|(flag, _)| names.contains(&flag.as_str())).map(|(_, value)| value.as_str())
     }
 
-    /// Gives the namespace that it names.
+    /// Returns the namespace that it names.
     pub(super) fn namespace(&self) -> Option<&str> {
         self.flag(["-n", "--namespace"])
     }

@@ -22,7 +22,7 @@ pub(super) fn parsed(text: &str) -> Option<Value> {
     value.filter(|value| value.is_object() || value.is_array())
 }
 
-/// Gives what a patch makes of `spec.suspend`; `None` where it leaves it alone, or sets what is no truth value.
+/// Returns what a patch makes of `spec.suspend`; `None` where it leaves it alone, or sets what is no truth value.
 pub(super) fn suspend_of(patch: &Value) -> Option<bool> {
     match patch {
         Value::Array(operations) => operations

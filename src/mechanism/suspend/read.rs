@@ -217,7 +217,7 @@ fn positional(line: &Line) -> Vec<&str> {
     line.positional[1..].iter().map(String::as_str).collect()
 }
 
-/// Tells whether a shell, or Kubernetes, puts something else in place of a part of the word.
+/// Returns whether a shell, or Kubernetes, puts something else in place of a part of the word.
 fn is_open(word: &str) -> bool {
     word.contains(['$', '`'])
 }

@@ -1,11 +1,11 @@
 //! Scripts, cut the way a shell would cut them, without running anything.
 
-/// Tells whether a program is a shell.
+/// Returns whether a program is a shell.
 pub(super) fn is_shell(word: &str) -> bool {
     matches!(word.rsplit('/').next(), Some("sh" | "bash" | "ash" | "dash" | "busybox"))
 }
 
-/// Tells whether a word makes a shell take the next one for a script.
+/// Returns whether a word makes a shell take the next one for a script.
 pub(super) fn is_shell_flag(word: &str) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains('c')
 }

@@ -250,12 +250,12 @@ fn template(folders: &BTreeMap<String, RepoPath>, root: &RepoPath) -> Option<Str
     }
 }
 
-/// Tells whether a command on a target acts on a Flux Kustomization.
+/// Returns whether a command on a target acts on a Flux Kustomization.
 fn is_it(one: &FluxKustomization, (namespace, name): &(String, String)) -> bool {
     (one.name == *name || name == "*") && (one.namespace.is_empty() || one.namespace == *namespace)
 }
 
-/// Gives the name of what the gate closes of an entry point, if it closes anything of it.
+/// Returns the name of what the gate closes of an entry point, if it closes anything of it.
 fn closed<'m>(model: &'m Model, gate: &Gate, entry: &'m EntryPoint) -> Option<&'m str> {
     let mut targets = gate.close.targets.iter();
     if entry.flux.is_empty() {

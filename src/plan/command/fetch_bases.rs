@@ -91,7 +91,7 @@ pub fn fetch_bases(
     Ok(plan)
 }
 
-/// Gives what a list names by an address and builds on.
+/// Returns what a list names by an address and builds on.
 fn remote(list: &Kustomization) -> Vec<&Reference> {
     let is_built = |reference: &&Reference| {
         reference.target == Target::Remote && ["resources", "bases", "components"].contains(&reference.field)
@@ -206,7 +206,7 @@ fn joined(folder: &RepoPath, path: &str) -> Result<RepoPath, Error> {
     })
 }
 
-/// Gives the files of a fetched repository that the build of a base takes in.
+/// Returns the files of a fetched repository that the build of a base takes in.
 fn taken_in(files: &Snapshot, base: &RemoteBase) -> Result<BTreeSet<RepoPath>, Error> {
     let graph = Graph::read(files);
     let wrong = |problem: String| {
@@ -271,7 +271,7 @@ fn built_now(
     if said.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: said }) }
 }
 
-/// Gives an error the place of the address.
+/// Returns an error the place of the address.
 fn at(mut error: Error, place: &Place) -> Error {
     for diagnostic in &mut error.diagnostics {
         diagnostic.place.get_or_insert_with(|| place.clone());

@@ -19,7 +19,7 @@ pub struct SourceUrl {
     pub branch: String,
 }
 
-/// Gives the commands that create what a cluster needs: the source, if its address is known, and a
+/// Returns the commands that create what a cluster needs: the source, if its address is known, and a
 /// Flux Kustomization for each type of each entry point, each waiting for the real-time one before it.
 ///
 /// Clusters whose Flux Kustomizations stand in Git need none. Everything has `--prune=true`, so the
@@ -108,7 +108,7 @@ fn of_entry(
     commands
 }
 
-/// Tells whether the flux command takes a name (flux2 `cmd/flux/create.go`, `validateObjectName`).
+/// Returns whether the flux command takes a name (flux2 `cmd/flux/create.go`, `validateObjectName`).
 fn is_taken(name: &str) -> bool {
     let edge =
         |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());

@@ -11,7 +11,7 @@ use crate::spec::GateDef;
 /// What is taken where the default is not free.
 const OTHERS: [&str; 2] = ["reconciliation-windows", "gitops-windows"];
 
-/// Gives the namespace for a new gate: the default, or another where something in the repository makes or uses
+/// Returns the namespace for a new gate: the default, or another where something in the repository makes or uses
 /// that one.
 ///
 /// The gate makes its Namespace itself. A second one of the same name would be of two Flux Kustomizations, and

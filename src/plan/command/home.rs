@@ -59,7 +59,7 @@ struct Fetching<'a> {
 }
 
 impl Fetching<'_> {
-    /// Tells whether each cluster fetches the folder that a template makes for it.
+    /// Returns whether each cluster fetches the folder that a template makes for it.
     fn fits(&self, template: &str) -> bool {
         self.clusters.iter().all(|cluster| {
             let folder = self.root.join(&expand(template, &[("cluster", cluster)]));
@@ -68,7 +68,7 @@ impl Fetching<'_> {
         })
     }
 
-    /// Tells whether a Flux Kustomization builds all that lies around a folder: Flux lists everything below a folder that has
+    /// Returns whether a Flux Kustomization builds all that lies around a folder: Flux lists everything below a folder that has
     /// no list (fluxcd/pkg/kustomize, `scanManifests`), down to the next one that has.
     fn is_built_whole(&self, folder: &str) -> bool {
         let Ok(folder) = self.root.join(folder) else { return false };

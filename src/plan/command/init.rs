@@ -49,7 +49,7 @@ pub struct InitOptions {
 }
 
 impl InitOptions {
-    /// Gives the window, the guide's Monday 8:00 to Thursday 17:00 where nothing is said; and
+    /// Returns the window, the guide's Monday 8:00 to Thursday 17:00 where nothing is said; and
     /// whether something was said.
     pub(super) fn window(&self) -> (NewWindow, bool) {
         let said = self.open.is_some() && self.close.is_some();
@@ -119,7 +119,7 @@ impl InitOptions {
         Some(SourceId { kind: "GitRepository".to_owned(), namespace, name })
     }
 
-    /// Gives the folders that each cluster is said to own.
+    /// Returns the folders that each cluster is said to own.
     ///
     /// # Errors
     ///
@@ -246,7 +246,7 @@ fn listed_gates<'s>(snapshot: &'s Snapshot, model: &Model) -> Result<Option<Buil
     Ok(is_any.then_some(builder))
 }
 
-/// Gives the place of a file in a folder.
+/// Returns the place of a file in a folder.
 pub(super) fn beside(folder: &RepoPath, file: &str) -> Result<RepoPath, Error> {
     folder.join(file).map_err(|error| Error::invalid(Diagnostic::error(error.to_string())))
 }
@@ -391,7 +391,7 @@ fn take_over(
     !found && !said
 }
 
-/// Tells whether a file below a folder declares a HelmRelease.
+/// Returns whether a file below a folder declares a HelmRelease.
 fn has_releases(snapshot: &Snapshot, root: &RepoPath) -> bool {
     let texts = snapshot
         .below(root)

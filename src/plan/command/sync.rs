@@ -262,7 +262,7 @@ fn no_unknown_types(input: &Input<'_>) -> Result<(), Error> {
     if found.is_empty() { Ok(()) } else { Err(Error { kind: ErrorKind::Invalid, diagnostics: found }) }
 }
 
-/// Gives the way on where a type was renamed or removed: nothing else tells the old name.
+/// Returns the way on where a type was renamed or removed: nothing else tells the old name.
 fn renamed(input: &Input<'_>, whole: &RepoPath, cluster: &str) -> String {
     let is_live = !later::applied_sides(input, whole, cluster).is_empty();
     let first = if is_live { format!("{BACK}\n") } else { String::new() };
@@ -275,7 +275,7 @@ fn renamed(input: &Input<'_>, whole: &RepoPath, cluster: &str) -> String {
     ))
 }
 
-/// Gives the text of the schema's file.
+/// Returns the text of the schema's file.
 pub fn schema_text() -> String {
     format!("{:#}\n", spec::schema())
 }

@@ -26,12 +26,12 @@ impl<'a> Builder<'a> {
         Builder { before, now: before.clone(), moves: BTreeMap::new() }
     }
 
-    /// Gives the tree with all changes so far.
+    /// Returns the tree with all changes so far.
     pub fn now(&self) -> &Snapshot {
         &self.now
     }
 
-    /// Gives the kustomization of a folder as it is now.
+    /// Returns the kustomization of a folder as it is now.
     ///
     /// # Errors
     ///
@@ -96,12 +96,12 @@ impl<'a> Builder<'a> {
         self.moves.remove(path);
     }
 
-    /// Tells whether nothing differs between the tree before and the tree now.
+    /// Returns whether nothing differs between the tree before and the tree now.
     pub fn is_unchanged(&self) -> bool {
         self.now == *self.before
     }
 
-    /// Gives what differs between the tree before and the tree now.
+    /// Returns what differs between the tree before and the tree now.
     pub fn finish(&self) -> Plan {
         let mut plan = Plan::default();
         let paths = self.before.entries().chain(self.now.entries()).map(|(path, _)| path);

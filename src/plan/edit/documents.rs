@@ -4,7 +4,7 @@ use crate::yaml::read_documents;
 
 const NOTE: &str = "documents of ";
 
-/// Gives every document of a text an owner: an empty one goes with the next that holds something,
+/// Returns every document of a text an owner: an empty one goes with the next that holds something,
 /// or with the last, so that no byte of the file is lost.
 pub fn owners(text: &str, types: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let count = read_documents(text).map_or(0, |documents| documents.len());

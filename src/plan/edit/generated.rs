@@ -26,7 +26,7 @@ pub enum Ownership {
     Theirs,
 }
 
-/// Gives a text the line that marks it as generated.
+/// Returns a text the line that marks it as generated.
 pub fn with_header(body: &str) -> String {
     format!("{HEAD}{}\n{body}", checksum(body))
 }
@@ -54,30 +54,30 @@ pub fn ownership_for(file: &File, body: &str) -> Ownership {
     }
 }
 
-/// Tells whether a file says the same below its first line as a text that the tool would write, first line and all.
+/// Returns whether a file says the same below its first line as a text that the tool would write, first line and all.
 pub fn says(file: &File, text: &str) -> bool {
     text.split_once('\n').is_some_and(|(_, body)| has_body(file, body))
 }
 
-/// Tells whether a file says the same below its first line.
+/// Returns whether a file says the same below its first line.
 fn has_body(file: &File, body: &str) -> bool {
     let text = file.text().map(|text| text.replace("\r\n", "\n"));
     text.as_deref().and_then(|text| text.split_once('\n')).is_some_and(|(_, own)| own == body)
 }
 
-/// Tells whether git could not merge two versions that the tool wrote: the line with the checksum always differs.
+/// Returns whether git could not merge two versions that the tool wrote: the line with the checksum always differs.
 fn is_unmerged(text: &str) -> bool {
     let mut lines = text.lines();
     let is_begun = lines.next().is_some_and(|line| line.starts_with("<<<<<<< "));
     is_begun && lines.next().is_some_and(|line| line.starts_with(HEAD))
 }
 
-/// Tells whether a file was written by the tool, and not edited since.
+/// Returns whether a file was written by the tool, and not edited since.
 pub fn is_generated(file: &File) -> bool {
     ownership(file) == Ownership::Ours
 }
 
-/// Tells whether the kustomization of a folder is the tool's own.
+/// Returns whether the kustomization of a folder is the tool's own.
 pub fn is_ours(input: &Input<'_>, folder: &RepoPath) -> bool {
     let file = input.model.graph.get(folder).and_then(|found| input.snapshot.file(&found.file));
     file.is_some_and(is_generated)
@@ -109,7 +109,7 @@ pub fn move_whole(
     Ok(())
 }
 
-/// Gives the text of a kustomization as a base in another folder: as [`rebase`] does, without fields that kustomize does not
+/// Returns the text of a kustomization as a base in another folder: as [`rebase`] does, without fields that kustomize does not
 /// know. The umbrella keeps them.
 ///
 /// # Errors
@@ -128,7 +128,7 @@ pub fn based(kustomization: &Kustomization, folder: &RepoPath) -> Result<String,
     Ok(editor.into_text())
 }
 
-/// Gives the text of a kustomization for another folder: every path in it names the same file.
+/// Returns the text of a kustomization for another folder: every path in it names the same file.
 ///
 /// Paths are changed as text, in place, so that nothing else of the file changes.
 ///

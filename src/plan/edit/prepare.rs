@@ -53,7 +53,7 @@ pub fn prepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -> 
     Ok(())
 }
 
-/// Tells whether a value is written already.
+/// Returns whether a value is written already.
 fn is_it(node: &Node, value: &ScalarText) -> bool {
     match value {
         ScalarText::Bool(value) => node.to_json() == *value,
@@ -108,7 +108,7 @@ fn edited(text: &str, document: usize, values: &[Wanted]) -> Result<String, Edit
     }
 }
 
-/// Gives a Kustomization back what [`prepare`] took; nothing changes where nothing is remembered.
+/// Returns a Kustomization back what [`prepare`] took; nothing changes where nothing is remembered.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ pub fn unprepare(builder: &mut Builder<'_>, kustomization: &FluxKustomization) -
     Ok(())
 }
 
-/// Tells whether preparing a text again gives the other.
+/// Returns whether preparing a text again gives the other.
 fn is_prepared_as(restored: &str, text: &str, kustomization: &FluxKustomization) -> bool {
     let mut snapshot = Snapshot::default();
     snapshot.insert(kustomization.file.clone(), File::new(restored.as_bytes()));
@@ -146,7 +146,7 @@ fn is_prepared_as(restored: &str, text: &str, kustomization: &FluxKustomization)
     })
 }
 
-/// Gives the lines of a text without the remarks, as they were.
+/// Returns the lines of a text without the remarks, as they were.
 fn without_remarks(text: &str) -> String {
     let mut restored = String::new();
     for line in text.split_inclusive('\n') {
@@ -163,18 +163,18 @@ fn without_remarks(text: &str) -> String {
     restored
 }
 
-/// Tells whether a Kustomization keeps its objects when it loses them or goes.
+/// Returns whether a Kustomization keeps its objects when it loses them or goes.
 pub fn is_prepared(kustomization: &FluxKustomization) -> bool {
     is_orphaning(kustomization)
         || !kustomization.takes("deletionPolicy") && *kustomization.said("prune") == Value::Bool(false)
 }
 
-/// Tells whether a Kustomization keeps its objects by its policy: what is only to prune later has none.
+/// Returns whether a Kustomization keeps its objects by its policy: what is only to prune later has none.
 pub fn is_orphaning(kustomization: &FluxKustomization) -> bool {
     *kustomization.said("prune") == Value::Bool(false) && kustomization.said("deletionPolicy") == "Orphan"
 }
 
-/// Tells whether a Kustomization remembers what it was before, so that its migration is not finished.
+/// Returns whether a Kustomization remembers what it was before, so that its migration is not finished.
 pub fn is_remembering(kustomization: &FluxKustomization) -> bool {
     let documents = read_documents(&kustomization.text).unwrap_or_default();
     let whole = documents.get(kustomization.document).map(|document| document.whole.clone());
@@ -182,12 +182,12 @@ pub fn is_remembering(kustomization: &FluxKustomization) -> bool {
     restored(text) != text
 }
 
-/// Gives the text of one document with everything that it remembers back in its place.
+/// Returns the text of one document with everything that it remembers back in its place.
 pub fn restored(document: &str) -> String {
     lines::recall(document).unwrap_or_else(|| without_remarks(document))
 }
 
-/// Gives a restored document the version of the API that goes on; nothing remembers the old one.
+/// Returns a restored document the version of the API that goes on; nothing remembers the old one.
 ///
 /// # Errors
 ///
@@ -204,7 +204,7 @@ pub fn raised(document: &str, value: &Value) -> Result<String, EditError> {
     Ok(editor.into_text())
 }
 
-/// Gives a document `prune: false`, and `deletionPolicy: MirrorPrune` where it has one that deletes all the
+/// Returns a document `prune: false`, and `deletionPolicy: MirrorPrune` where it has one that deletes all the
 /// same, and remembers what they were. `Orphan` is what [`prepare`] writes, and means another step.
 ///
 /// # Errors
@@ -248,7 +248,7 @@ fn marked(text: &str, document: usize, path: &[&str], value: ScalarText) -> Opti
     remark(editor.text(), document, path, &was).filter(|_| is_scalar && !was.contains('\n'))
 }
 
-/// Gives what is written at a path, not what an alias or a merge key on the way brings in.
+/// Returns what is written at a path, not what an alias or a merge key on the way brings in.
 fn written<'n>(root: &'n Node, path: &[&str]) -> Option<&'n Node> {
     path.iter().try_fold(root, |node, key| match &node.kind {
         NodeKind::Mapping(entries) => {

@@ -17,7 +17,7 @@ pub enum Item {
     Replace(String),
 }
 
-/// Gives the text of a kustomization with its resources changed; `items` are theirs, in order.
+/// Returns the text of a kustomization with its resources changed; `items` are theirs, in order.
 ///
 /// # Errors
 ///
@@ -38,7 +38,7 @@ pub fn rewrite(kustomization: &Kustomization, items: &[Item]) -> Result<String, 
     Ok(editor.into_text())
 }
 
-/// Gives the text of a kustomization that lists a file or a folder no more.
+/// Returns the text of a kustomization that lists a file or a folder no more.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn remove(kustomization: &Kustomization, path: &RepoPath) -> Result<String, 
     rewrite(kustomization, &items)
 }
 
-/// Gives the text of a kustomization with one more resource at the end of its list; the same text
+/// Returns the text of a kustomization with one more resource at the end of its list; the same text
 /// where the folder is listed already.
 ///
 /// # Errors
@@ -61,7 +61,7 @@ pub fn add(kustomization: &Kustomization, path: &RepoPath) -> Result<String, Edi
     add_all(kustomization, [path])
 }
 
-/// Gives the text of a kustomization with these resources at the end of its list, but for those that it lists already.
+/// Returns the text of a kustomization with these resources at the end of its list, but for those that it lists already.
 ///
 /// # Errors
 ///

@@ -15,7 +15,7 @@ use crate::render::Request;
 use crate::repo::Graph;
 use crate::yaml::{EditError, Editor, Key, ScalarText};
 
-/// Tells whether a folder of a gate belongs to its authors: it has a kustomization that is not ours.
+/// Returns whether a folder of a gate belongs to its authors: it has a kustomization that is not ours.
 pub fn is_adopted(builder: &Builder<'_>, folder: &RepoPath) -> bool {
     match builder.kustomization(folder) {
         Ok(Some(kustomization)) => {

@@ -18,7 +18,7 @@ use crate::template::Templates;
 /// The files, each with its template.
 const FILES: [&str; 2] = ["alert-provider.yaml", "alert.yaml"];
 
-/// Gives the names of the files that a cluster's gate lists.
+/// Returns the names of the files that a cluster's gate lists.
 pub fn names(spec: &Spec, cluster: &ClusterGate) -> Vec<&'static str> {
     let is_needed = spec.alerts.is_some() && cluster.targets.values().any(|targets| !targets.is_empty());
     FILES.into_iter().filter(|_| is_needed).collect()

@@ -211,7 +211,7 @@ fn possible(
     Ok(None)
 }
 
-/// Tells whether a file of ours has a body already. A checkout with CRLF holds the same text.
+/// Returns whether a file of ours has a body already. A checkout with CRLF holds the same text.
 fn is_written(builder: &Builder<'_>, path: &RepoPath, body: &str) -> bool {
     let text = builder.now().file(path).and_then(|file| file.text());
     text.map(|text| text.replace("\r\n", "\n")) == Some(with_header(body))

@@ -28,7 +28,7 @@ pub fn carriers(input: &Input<'_>) -> Result<Carriers, Error> {
     Ok(found)
 }
 
-/// Gives the folders of all clusters' gates, whether or not they stand.
+/// Returns the folders of all clusters' gates, whether or not they stand.
 ///
 /// # Errors
 ///
@@ -59,7 +59,7 @@ impl GateFolders {
         Ok(GateFolders { carriers: carriers(input)?, all })
     }
 
-    /// Gives the folders of gates that an entry point applies or will, or that it is: gates change with
+    /// Returns the folders of gates that an entry point applies or will, or that it is: gates change with
     /// the spec, whoever takes them in.
     pub fn free(&self, input: &Input<'_>, entry: &RepoPath) -> Vec<RepoPath> {
         let mut free: BTreeSet<RepoPath> = self.carriers.get(entry).cloned().into_iter().collect();

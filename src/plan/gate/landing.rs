@@ -103,7 +103,7 @@ impl<'a> Landing<'a> {
         }
     }
 
-    /// Tells whether something else lands before its type and needs a Namespace of it.
+    /// Returns whether something else lands before its type and needs a Namespace of it.
     pub(super) fn is_needed(&self, uses: &Uses<'_>, rest: usize) -> bool {
         let is_before = |uses: &Earliest<'_>| uses.is_before(rest, self.path);
         self.makes.iter().any(|made| match has_variable(made) {
@@ -184,7 +184,7 @@ impl<'l> Earliest<'l> {
         }
     }
 
-    /// Tells whether an entry point other than this one comes before a position.
+    /// Returns whether an entry point other than this one comes before a position.
     fn is_before(&self, position: usize, than: Option<&RepoPath>) -> bool {
         match self.first {
             Some((first, of)) if of != than => first < position,
@@ -193,13 +193,13 @@ impl<'l> Earliest<'l> {
     }
 }
 
-/// Gives the namespaces that an object needs.
+/// Returns the namespaces that an object needs.
 fn namespaces(object: &Value) -> Vec<String> {
     let all = [&object["metadata"]["namespace"], &object["spec"]["targetNamespace"]];
     all.into_iter().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Gives the namespaces that the files of an entry point name which does not build.
+/// Returns the namespaces that the files of an entry point name which does not build.
 fn written(input: &Input<'_>, entry: &EntryPoint) -> Vec<String> {
     let folders = input.model.graph.reach(&entry.path);
     let files = folders.iter().flat_map(|folder| input.snapshot.list(folder));

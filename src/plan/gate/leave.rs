@@ -24,24 +24,24 @@ use crate::proof::{Readers, Renames};
 use crate::repo::{FluxKustomization, built};
 use crate::spec::{MechanismName, Spec};
 
-/// Tells whether the spec speaks of no cluster that applies an entry point.
+/// Returns whether the spec speaks of no cluster that applies an entry point.
 fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
     !entry.clusters().any(|cluster| input.spec.gates(cluster))
 }
 
-/// Tells whether no cluster that applies an entry point needs the gate that the tool wrote there.
+/// Returns whether no cluster that applies an entry point needs the gate that the tool wrote there.
 fn is_needless(input: &Input<'_>, entry: &EntryPoint, idle: &BTreeSet<String>) -> bool {
     let is_idle = |cluster: &str| idle.contains(cluster) || !input.spec.clusters.contains_key(cluster);
     is_forgotten(input, entry) || entry.clusters().all(is_idle) && written(input, entry).is_some()
 }
 
-/// Gives the entry points that carry a gate which nobody needs any more.
+/// Returns the entry points that carry a gate which nobody needs any more.
 fn needless<'a>(input: &Input<'a>, idle: &BTreeSet<String>) -> Vec<&'a EntryPoint> {
     let entries = input.model.all_entries().iter();
     entries.filter(|entry| entry.role == Role::Gate && is_needless(input, entry, idle)).collect()
 }
 
-/// Gives what the gates of a cluster hold back there.
+/// Returns what the gates of a cluster hold back there.
 fn held(input: &Input<'_>, cluster: &str) -> Vec<GateTarget> {
     let own = input.model.flux_of_cluster(cluster);
     // Nothing suspends what reads a held source.
@@ -134,7 +134,7 @@ pub fn told(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> Vec<Diag
     found
 }
 
-/// Tells whether a gate that the tool wrote, and that nobody needs, stays only as something reads its held source: that may
+/// Returns whether a gate that the tool wrote, and that nobody needs, stays only as something reads its held source: that may
 /// leave it in an open window alone.
 pub fn waits_for_window(input: &Input<'_>, left: &Left, idle: &BTreeSet<String>) -> bool {
     let mut stay = needless(input, idle).into_iter().filter(|entry| !left.entries.contains(&entry.path));
@@ -207,7 +207,7 @@ enum Carried<'a> {
     ByHand,
 }
 
-/// Gives the folder of the gate that the tool wrote for a cluster.
+/// Returns the folder of the gate that the tool wrote for a cluster.
 fn written(input: &Input<'_>, entry: &EntryPoint) -> Option<RepoPath> {
     let base = input.spec.gate_base().ok()?;
     let graph = &input.model.graph;

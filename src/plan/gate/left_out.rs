@@ -9,7 +9,7 @@ use crate::path::RepoPath;
 use crate::plan::gate::mixed::Standing;
 use crate::repo::FluxKustomization;
 
-/// Tells whether a gate leaves out a Flux Kustomization: an opening would resume what Git suspends.
+/// Returns whether a gate leaves out a Flux Kustomization: an opening would resume what Git suspends.
 ///
 /// What only a suspended one brings may not be there, and a job that names what is missing fails at each run. What the jobs
 /// of the gate that stands name stays: it may be there. What holds a source names none.

@@ -71,17 +71,17 @@ impl Lone {
         }
     }
 
-    /// Tells whether one with these objects stays whole, unless something earlier needs it.
+    /// Returns whether one with these objects stays whole, unless something earlier needs it.
     pub fn may_be(input: &Input<'_>, typed: &Typed) -> bool {
         alone(input, typed).is_some()
     }
 
-    /// Gives the position of the type with which an entry point stays whole, if it does.
+    /// Returns the position of the type with which an entry point stays whole, if it does.
     pub fn rest(&self, path: &RepoPath) -> Option<usize> {
         self.wholes.get(path).copied()
     }
 
-    /// Gives the Namespaces of an entry point that stays whole the type of its other objects.
+    /// Returns the Namespaces of an entry point that stays whole the type of its other objects.
     #[must_use]
     pub fn settle(&self, path: &RepoPath, mut typed: Typed) -> Typed {
         if let Some(rest) = self.rest(path) {
@@ -168,7 +168,7 @@ fn keep_upstream(waiting: &mut [BTreeSet<usize>], mut needed: BTreeSet<usize>) {
     waiting.iter_mut().for_each(|one| one.retain(|other| needed.contains(other)));
 }
 
-/// Gives the type of all objects but Namespaces, where these are of the first by the default rule alone and
+/// Returns the type of all objects but Namespaces, where these are of the first by the default rule alone and
 /// all others have one later type.
 fn alone(input: &Input<'_>, typed: &Typed) -> Option<usize> {
     let [first, rest] = typed.present()[..] else { return None };

@@ -112,7 +112,7 @@ fn told(input: &Input<'_>, later: Later<'_>, loss: &Deletion) -> Diagnostic {
     ))
 }
 
-/// Gives the objects of gates that clusters would delete and that do not serve the gates alone.
+/// Returns the objects of gates that clusters would delete and that do not serve the gates alone.
 fn losses(
     input: &Input<'_>,
     after: &Snapshot,
@@ -136,7 +136,7 @@ fn losses(
     found
 }
 
-/// Gives what leaves the folders of gates and does not serve the gates alone.
+/// Returns what leaves the folders of gates and does not serve the gates alone.
 fn gone(input: &Input<'_>, after: &Snapshot, folders: &BTreeSet<RepoPath>) -> BTreeSet<ObjectId> {
     let serves = |id: &ObjectId| is_of_gate(id) && id.kind != "Namespace";
     let requests: Vec<Request> = folders.iter().cloned().map(Request::delivered).collect();

@@ -222,7 +222,7 @@ struct Held {
     places: BTreeSet<GateTarget>,
 }
 
-/// Gives the Flux Kustomizations of a cluster that a type's gate holds back.
+/// Returns the Flux Kustomizations of a cluster that a type's gate holds back.
 ///
 /// `whole` are held back as they are.
 ///

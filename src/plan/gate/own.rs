@@ -94,7 +94,7 @@ pub fn ensure(
     ))
 }
 
-/// Tells whether the gate of a cluster holds back what its own Flux Kustomization would wait for, or what that waits for.
+/// Returns whether the gate of a cluster holds back what its own Flux Kustomization would wait for, or what that waits for.
 fn waits_for_itself(input: &Input<'_>, gate: &ClusterGate, list: &Value) -> bool {
     let held = gate.held();
     let text = |item: &Value, key: &str| item[key].as_str().unwrap_or_default().to_owned();
@@ -139,7 +139,7 @@ impl Spot<'_> {
     }
 }
 
-/// Gives the folders of the cluster in which nothing reaches another cluster; those in the namespace of the spec come
+/// Returns the folders of the cluster in which nothing reaches another cluster; those in the namespace of the spec come
 /// first. Where a Flux Kustomization stands above what it applies, its folder is an app's: a root comes before that. So it
 /// does where the file stands in no root; and where other clusters apply it too, so would they what is listed beside it.
 fn spots<'a>(input: &Input<'a>, cluster: &ClusterGate) -> Vec<Spot<'a>> {
@@ -274,7 +274,7 @@ impl Applier<'_> {
     }
 }
 
-/// Gives the file of what applies a gate its own first line, where it says what would be written and the line is that of
+/// Returns the file of what applies a gate its own first line, where it says what would be written and the line is that of
 /// another text: in a copy of a cluster.
 ///
 /// # Errors
@@ -424,7 +424,7 @@ fn spelt(input: &Input<'_>, cluster: &ClusterGate, flux: &FluxKustomization) -> 
     ))
 }
 
-/// Gives the source of a Flux Kustomization: without a namespace, it is that of its own.
+/// Returns the source of a Flux Kustomization: without a namespace, it is that of its own.
 fn source(flux: &Value) -> Value {
     let own = &flux["spec"]["sourceRef"];
     let namespace =
@@ -432,7 +432,7 @@ fn source(flux: &Value) -> Value {
     json!({ "kind": own["kind"], "name": own["name"], "namespace": namespace })
 }
 
-/// Tells whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
+/// Returns whether nothing but this cluster builds a folder, so that a Flux Kustomization put there
 /// reaches no other.
 fn is_alone(input: &Input<'_>, cluster: &str, folder: &RepoPath) -> bool {
     let graph = &input.model.graph;

@@ -25,7 +25,7 @@ impl GateLists {
         Ok(GateLists(stand.map(|folder| join(folder, "kustomization.yaml")).collect::<Result<_, _>>()?))
     }
 
-    /// Tells whether the source of a Flux Kustomization fetches them.
+    /// Returns whether the source of a Flux Kustomization fetches them.
     pub fn are_fetched(&self, input: &Input<'_>, flux: &FluxKustomization) -> bool {
         let top = input.model.top_of_source(flux);
         let is_fetched =

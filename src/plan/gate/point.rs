@@ -235,7 +235,7 @@ impl Pointed {
     }
 }
 
-/// Tells whether a held source is only there once its window has opened: no job makes it as it begins.
+/// Returns whether a held source is only there once its window has opened: no job makes it as it begins.
 fn waits_for_opening(input: &Input<'_>) -> bool {
     input.spec.gate.mechanism == MechanismName::FluxOperator
 }

@@ -219,7 +219,7 @@ fn more<'s>(input: &Input<'s>, before: &Spec, cluster: &str, index: usize) -> Op
     })
 }
 
-/// Tells whether an edit closes something of a cluster, which must not miss it silently.
+/// Returns whether an edit closes something of a cluster, which must not miss it silently.
 fn is_closing(input: &Input<'_>, before: &Spec, cluster: &str) -> bool {
     more(input, before, cluster, 0).is_some()
 }

@@ -22,7 +22,7 @@ pub struct OutOfReach<'a> {
     pub help: &'static str,
 }
 
-/// Gives the Flux Kustomization of an entry point in a cluster that no gate can hold back: its name or its
+/// Returns the Flux Kustomization of an entry point in a cluster that no gate can hold back: its name or its
 /// namespace stands open, as `${APP}-database` does in a component that several apps use, or lists give it
 /// different namespaces.
 pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str) -> Option<OutOfReach<'a>> {
@@ -37,7 +37,7 @@ pub fn out_of_reach<'a>(input: &Input<'a>, entry: &'a EntryPoint, cluster: &str)
     })
 }
 
-/// Gives the Flux Kustomization of an entry point that a further cluster makes something else of, or without a word of
+/// Returns the Flux Kustomization of an entry point that a further cluster makes something else of, or without a word of
 /// the spec, from the same file: what is handed over in that file is handed over in all of them at once.
 pub fn shared<'a>(input: &Input<'a>, entry: &'a EntryPoint) -> Option<OutOfReach<'a>> {
     input.model.flux_of(entry).find_map(|flux| {
@@ -80,7 +80,7 @@ fn nowhere(input: &Input<'_>, kustomization: &FluxKustomization) -> Option<(Stri
     (!is_namespace(namespace)).then_some((why, WRITTEN_OUT))
 }
 
-/// Gives something held back for which a Flux Kustomization waits.
+/// Returns something held back for which a Flux Kustomization waits.
 pub(super) fn waits_for_held(
     input: &Input<'_>,
     kustomization: &FluxKustomization,
@@ -111,7 +111,7 @@ pub fn check_target(input: &Input<'_>, kustomization: &FluxKustomization) -> Res
     Err(Error::invalid(Diagnostic::error(text).at(place()).help(help)))
 }
 
-/// Tells whether one of a gate's jobs holds back a whole entry point already, which goes on until its halves are handed
+/// Returns whether one of a gate's jobs holds back a whole entry point already, which goes on until its halves are handed
 /// over.
 pub fn is_held<'j>(
     input: &Input<'_>,
@@ -123,7 +123,7 @@ pub fn is_held<'j>(
     in_git.any(|flux| GateTarget::of(input, flux) == *target) && jobs.into_iter().any(|job| job.turns(target))
 }
 
-/// Tells whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
+/// Returns whether Kubernetes takes a text as the name of a Flux Kustomization (RFC 1123 subdomain).
 pub(crate) fn is_object_name(name: &str) -> bool {
     let edge = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let part = |part: &str| {
@@ -135,7 +135,7 @@ pub(crate) fn is_object_name(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(part)
 }
 
-/// Tells whether Kubernetes takes a text as the name of a namespace (RFC 1123 label).
+/// Returns whether Kubernetes takes a text as the name of a namespace (RFC 1123 label).
 pub(crate) fn is_namespace(name: &str) -> bool {
     is_object_name(name) && name.len() <= 63 && !name.contains('.')
 }

@@ -100,7 +100,7 @@ fn unbuilt(
     Ok((found, goes_on))
 }
 
-/// Tells whether a gate that stands holds back by each type just what it is to hold back, as its own folder says.
+/// Returns whether a gate that stands holds back by each type just what it is to hold back, as its own folder says.
 fn holds_the_same(input: &Input<'_>, gate: &ClusterGate) -> bool {
     if !input.model.graph.has(&gate.folder) {
         return false;
@@ -222,7 +222,7 @@ fn unread(input: &Input<'_>, cluster: &str) -> Vec<Diagnostic> {
     told.collect()
 }
 
-/// Gives the files that an entry point lists, or that Flux lists in its place.
+/// Returns the files that an entry point lists, or that Flux lists in its place.
 fn files(input: &Input<'_>, entry: &EntryPoint) -> Vec<RepoPath> {
     let graph = &input.model.graph;
     if graph.has(&entry.path) {

@@ -106,7 +106,7 @@ pub fn opened(input: &Input<'_>, next: &Input<'_>) -> Result<Vec<Diagnostic>, Er
     Ok(found)
 }
 
-/// Tells whether a job closes a Flux Kustomization of a cluster so far, and none in `next`.
+/// Returns whether a job closes a Flux Kustomization of a cluster so far, and none in `next`.
 fn is_released(input: &Input<'_>, next: &Input<'_>, cluster: &str, flux: &FluxKustomization) -> bool {
     let target = GateTarget::of(next, flux);
     let closes = |model: &Model| model.closings.running(cluster, &target).is_some();
@@ -127,7 +127,7 @@ pub fn resuming(
     all.flat_map(|(namespace, names)| Command::release(&namespace, &names, mechanism, cluster)).collect()
 }
 
-/// Gives the commands that resume what jobs close so far and close no more in `next`, where a gate stands
+/// Returns the commands that resume what jobs close so far and close no more in `next`, where a gate stands
 /// still: no job opens it either, so what the last closing suspended would stay so; and those that delete what the gates of
 /// held sources have noted, which outlives them.
 ///

@@ -150,28 +150,28 @@ impl Whole {
         input.prepare(wanted.map(|entry| &entry.path));
     }
 
-    /// Gives what a type's gate holds back at a path; `None` where the path is not one of these.
+    /// Returns what a type's gate holds back at a path; `None` where the path is not one of these.
     pub fn targets(&self, path: &RepoPath, change_type: usize) -> Option<BTreeSet<GateTarget>> {
         let (only, targets) = self.entries.get(path)?;
         Some(if *only == change_type { targets.clone() } else { BTreeSet::new() })
     }
 
-    /// Tells whether no object at a path has a window.
+    /// Returns whether no object at a path has a window.
     pub fn is_real_time(&self, path: &RepoPath) -> bool {
         self.real_time.contains(path)
     }
 
-    /// Tells whether no gate holds back a path as a whole, although one may have so far.
+    /// Returns whether no gate holds back a path as a whole, although one may have so far.
     pub fn is_free(&self, path: &RepoPath) -> bool {
         self.is_real_time(path) || self.let_go.contains(path)
     }
 
-    /// Tells whether nothing will ever divide a path: it gets no sides.
+    /// Returns whether nothing will ever divide a path: it gets no sides.
     pub fn stays(&self, path: &RepoPath) -> bool {
         self.is_real_time(path) || self.parents.contains(path) || self.remote.contains(path)
     }
 
-    /// Gives all that is held back.
+    /// Returns all that is held back.
     pub fn all(&self) -> BTreeSet<GateTarget> {
         self.entries.values().flat_map(|(_, targets)| targets).cloned().collect()
     }
@@ -193,7 +193,7 @@ impl Whole {
         self.unheld.extend(own.map(of));
     }
 
-    /// Tells whether a gate only leaves out a Flux Kustomization since it is perhaps not there: it lets go of nothing that is.
+    /// Returns whether a gate only leaves out a Flux Kustomization since it is perhaps not there: it lets go of nothing that is.
     fn is_perhaps_gated(&self, input: &Input<'_>, flux: &FluxKustomization) -> bool {
         flux.path.as_ref().is_some_and(|path| self.entries.contains_key(path))
             && matches!(input.model.doubt(flux), Some(Doubt::Suspended(_)))
@@ -274,14 +274,14 @@ fn upstream<'f>(
     found
 }
 
-/// Tells whether Flux Kustomizations of a cluster are in Git beside the bootstrap one, so that what none of them
+/// Returns whether Flux Kustomizations of a cluster are in Git beside the bootstrap one, so that what none of them
 /// applies is not applied at all.
 pub fn is_managed(input: &Input<'_>, cluster: &str) -> bool {
     let mut others = input.model.flux_of_cluster(cluster).filter(|flux| !flux.applies_itself());
     others.any(|flux| flux.name != own::NAME)
 }
 
-/// Gives what a cluster gets of an entry point; `None` where its Flux Kustomizations make objects of other types of it.
+/// Returns what a cluster gets of an entry point; `None` where its Flux Kustomizations make objects of other types of it.
 fn typed(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Result<Option<Typed>, TypedError> {
     let alone = || input.typed_entry(input.snapshot, entry).map(Some);
     // Sources of several clusters may leave out other files.
@@ -299,7 +299,7 @@ fn typed(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> Result<Option<
     })
 }
 
-/// Tells whether a gate would hold back an entry point but for what its Flux Kustomizations bring.
+/// Returns whether a gate would hold back an entry point but for what its Flux Kustomizations bring.
 fn is_held_alone(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> bool {
     let is_gated =
         |typed: &Typed| matches!(typed.present()[..], [only] if !input.spec.types[only].is_real_time());
@@ -382,7 +382,7 @@ fn place(input: &Input<'_>, entry: &EntryPoint, cluster: &str, field: &str) -> P
     first.map_or_else(|| Place::file(entry.path.clone()), |flux| flux.place(field))
 }
 
-/// Gives an entry point's Flux Kustomizations in a cluster, as they are or would be, but for those that Git suspends:
+/// Returns an entry point's Flux Kustomizations in a cluster, as they are or would be, but for those that Git suspends:
 /// an opening would resume them.
 pub(super) fn targets(input: &Input<'_>, entry: &EntryPoint, cluster: &str) -> BTreeSet<GateTarget> {
     let mut own = input.model.flux_in(entry, cluster).peekable();

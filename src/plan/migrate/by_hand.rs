@@ -100,7 +100,7 @@ mod tests {
 
     const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n  edge: {}\n";
 
-    /// Gives the words of all commands for a divided folder that Flux Kustomizations of these namespaces
+    /// Returns the words of all commands for a divided folder that Flux Kustomizations of these namespaces
     /// and names apply; a folder is below `clusters/edge/apps`.
     fn told(live: &[(&str, &str, &str)]) -> Vec<String> {
         let path = |text: &str| RepoPath::parse(text).unwrap();

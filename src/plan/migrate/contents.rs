@@ -9,7 +9,7 @@ use crate::repo::secret;
 /// What every value that SOPS encrypted begins with.
 const ENCRYPTED: &str = "ENC[AES256_GCM,";
 
-/// Tells whether an object holds anything encrypted: as a manifest, or generated from an encrypted
+/// Returns whether an object holds anything encrypted: as a manifest, or generated from an encrypted
 /// file, which kustomize has then encoded once more (kustomize-controller, `DecryptSources`).
 pub fn is_encrypted(object: &Object) -> bool {
     let value = &object.value;
@@ -50,7 +50,7 @@ fn decoded(text: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Tells whether a health check speaks of one of these objects.
+/// Returns whether a health check speaks of one of these objects.
 pub fn is_checked(check: &Value, objects: &[Object]) -> bool {
     let text = |field: &str| check[field].as_str().unwrap_or_default();
     let group = text("apiVersion").split_once('/').map_or("", |(group, _)| group);
@@ -62,7 +62,7 @@ pub fn is_checked(check: &Value, objects: &[Object]) -> bool {
     })
 }
 
-/// Tells whether an expression speaks of a kind that is among these objects.
+/// Returns whether an expression speaks of a kind that is among these objects.
 pub fn is_of_kind(expression: &Value, objects: &[Object]) -> bool {
     let text = |field: &str| expression[field].as_str().unwrap_or_default();
     objects.iter().any(|object| {

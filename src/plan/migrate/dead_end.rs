@@ -88,7 +88,7 @@ pub fn incomplete(input: &Input<'_>, one: &Move<'_>, missing: &[usize]) -> Probl
     )
 }
 
-/// Gives the name of the old Flux Kustomization from which one took over a type; `None` where it has a
+/// Returns the name of the old Flux Kustomization from which one took over a type; `None` where it has a
 /// name of its own.
 fn predecessor(input: &Input<'_>, heir: &str, position: usize) -> Option<String> {
     const NAME: &str = "\0";

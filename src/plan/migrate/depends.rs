@@ -31,12 +31,12 @@ pub struct Succession {
 }
 
 impl Succession {
-    /// Gives the name of a Flux Kustomization as others find it.
+    /// Returns the name of a Flux Kustomization as others find it.
     pub fn name(input: &Input<'_>, one: &FluxKustomization) -> Name {
         (one.cluster.clone(), input.namespace(one).to_owned(), one.name.clone())
     }
 
-    /// Gives what the hand-over of some makes of each old Flux Kustomization.
+    /// Returns what the hand-over of some makes of each old Flux Kustomization.
     pub fn of(input: &Input<'_>, active: &[&Move<'_>]) -> Succession {
         Succession::with(input, held(input), active)
     }
@@ -54,7 +54,7 @@ impl Succession {
         succession
     }
 
-    /// Gives the names that go and those that come.
+    /// Returns the names that go and those that come.
     pub fn names(&self, input: &Input<'_>) -> Renames {
         let mut found = Renames::default();
         for (old, (stays, heirs)) in &self.heirs {
@@ -122,7 +122,7 @@ impl Succession {
 }
 
 impl Succession {
-    /// Tells whether a successor of one, by the position of its type, may wait for an item of `dependsOn` that all of them get:
+    /// Returns whether a successor of one, by the position of its type, may wait for an item of `dependsOn` that all of them get:
     /// for what stays, and for which it may wait.
     pub fn may_append(
         &self,
@@ -151,7 +151,7 @@ pub struct Depends {
     pub sides: Vec<String>,
 }
 
-/// Tells whether something of a type may wait for something of another in a cluster.
+/// Returns whether something of a type may wait for something of another in a cluster.
 pub fn may_wait(input: &Input<'_>, cluster: &str, waiter: Option<usize>, on: usize) -> bool {
     let types = &input.spec.types;
     if types[on].is_real_time() {
@@ -168,7 +168,7 @@ pub fn may_wait(input: &Input<'_>, cluster: &str, waiter: Option<usize>, on: usi
     waiter.is_some_and(|waiter| waiter == on || (windows(waiter).is_some() && windows(waiter) == windows(on)))
 }
 
-/// Gives what gates hold back, or will, with the positions of the types.
+/// Returns what gates hold back, or will, with the positions of the types.
 pub(crate) fn held(input: &Input<'_>) -> BTreeMap<Name, usize> {
     let mut held = BTreeMap::new();
     let Ok(Some(gates)) = gate::gates(input) else { return held };

@@ -6,12 +6,12 @@ use crate::delivery::{beyond, build, rebuilt};
 use crate::plan::migrate::moving::Move;
 use crate::repo::FluxKustomization;
 
-/// Gives what decides the objects that a Flux Kustomization makes of a folder.
+/// Returns what decides the objects that a Flux Kustomization makes of a folder.
 fn made(one: &FluxKustomization) -> (Value, [Value; 2]) {
     (build(one), beyond(one))
 }
 
-/// Tells whether one that applies a side makes the same objects of it as an old one does, so that it can
+/// Returns whether one that applies a side makes the same objects of it as an old one does, so that it can
 /// have taken over from that.
 pub fn takes_over(one: &Move<'_>, old: &FluxKustomization, new: &FluxKustomization) -> bool {
     let Some(side) = &new.path else { return false };
@@ -20,7 +20,7 @@ pub fn takes_over(one: &Move<'_>, old: &FluxKustomization, new: &FluxKustomizati
     rebuilt(&whole, &one.whole, side) == found && beyond == its
 }
 
-/// Tells whether several Flux Kustomizations apply different objects of one folder, as with
+/// Returns whether several Flux Kustomizations apply different objects of one folder, as with
 /// `targetNamespace`.
 pub fn differ(several: &[&FluxKustomization]) -> bool {
     let made: Vec<_> = several.iter().map(|one| made(one)).collect();

@@ -50,7 +50,7 @@ impl<'i> Parents<'i> {
         Parents { inventories, named, may_change: RefCell::default() }
     }
 
-    /// Gives what the parents of some moves' old Flux Kustomizations make of these, and no other objects.
+    /// Returns what the parents of some moves' old Flux Kustomizations make of these, and no other objects.
     pub fn of(input: &Input<'_>, moves: &[&Move<'_>]) -> Parents<'static> {
         let olds: Vec<&FluxKustomization> = moves.iter().flat_map(|one| &one.old).copied().collect();
         Parents::of_olds(input, &olds)
@@ -118,7 +118,7 @@ fn kept(input: &Input<'_>, one: &Move<'_>, parents: &Parents<'_>) -> Option<Kept
     })
 }
 
-/// Gives the first of some Flux Kustomizations that are kept from deleting in their files alone, as
+/// Returns the first of some Flux Kustomizations that are kept from deleting in their files alone, as
 /// [`overridden`] does for those that a move replaces.
 pub fn any_overridden(input: &Input<'_>, several: &[&FluxKustomization]) -> Option<Problem> {
     let parents = Parents::of_olds(input, several);
@@ -277,7 +277,7 @@ fn told(sets: &[&Set]) -> Problem {
     )
 }
 
-/// Tells whether the build of a Flux Kustomization may change Flux Kustomizations in it.
+/// Returns whether the build of a Flux Kustomization may change Flux Kustomizations in it.
 fn may_change(input: &Input<'_>, flux: &FluxKustomization, path: &RepoPath) -> bool {
     let spec = |field: &str| flux.spec(field).as_array().map(Vec::as_slice).unwrap_or_default();
     let patches = spec("patches").iter().any(|patch| may_patch(patch, patch["patch"].as_str()));
@@ -285,7 +285,7 @@ fn may_change(input: &Input<'_>, flux: &FluxKustomization, path: &RepoPath) -> b
     patches || others.iter().any(|field| !spec(field).is_empty()) || may_change_below(input, path)
 }
 
-/// Tells whether a kustomization that the build of a folder takes in may change Flux Kustomizations.
+/// Returns whether a kustomization that the build of a folder takes in may change Flux Kustomizations.
 fn may_change_below(input: &Input<'_>, folder: &RepoPath) -> bool {
     let graph = &input.model.graph;
     let may_change = |folder: &RepoPath| graph.get(folder).is_some_and(|found| may_change_in(input, found));
@@ -318,7 +318,7 @@ fn may_change_in(input: &Input<'_>, kustomization: &Kustomization) -> bool {
     })
 }
 
-/// Tells whether a patch may be for a Flux Kustomization: by the kind of its target, which is a pattern,
+/// Returns whether a patch may be for a Flux Kustomization: by the kind of its target, which is a pattern,
 /// or else by the kind that it has itself.
 fn may_patch(patch: &Value, text: Option<&str>) -> bool {
     let may_be = |kind: &str| kind == "Kustomization" || !kind.chars().all(|c| c.is_ascii_alphanumeric());

@@ -16,7 +16,7 @@ use crate::render::Request;
 use crate::repo::{FluxKustomization, Graph, Kustomization, umbrella};
 use crate::yaml::{EditError, read_documents};
 
-/// Gives every Flux Kustomization of a move what it remembers.
+/// Returns every Flux Kustomization of a move what it remembers.
 ///
 /// # Errors
 ///
@@ -108,7 +108,7 @@ pub fn clear_umbrellas(input: &Input<'_>, builder: &mut Builder<'_>, is_meant: &
     }
 }
 
-/// Tells whether a folder is an umbrella over parts that others use, and is used by nobody.
+/// Returns whether a folder is an umbrella over parts that others use, and is used by nobody.
 fn is_unused(graph: &Graph, found: &Kustomization) -> bool {
     umbrella::original(&found.text).is_some()
         && graph.referrers(&found.folder).next().is_none()
@@ -118,7 +118,7 @@ fn is_unused(graph: &Graph, found: &Kustomization) -> bool {
             .all(|part| graph.referrers(part).any(|user| *user != found.folder))
 }
 
-/// Tells whether the sides hold all that the old entry point does.
+/// Returns whether the sides hold all that the old entry point does.
 fn is_covered(input: &Input<'_>, one: &Move<'_>) -> bool {
     let folders: Vec<&RepoPath> = std::iter::once(&one.whole).chain(one.sides.values()).collect();
     let requests: Vec<Request> = folders.iter().map(|folder| Request::delivered((*folder).clone())).collect();

@@ -191,7 +191,7 @@ fn contents(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization) -> Resul
         .collect()
 }
 
-/// Gives the items of a list that belong to a side; what belongs to none goes to the last side,
+/// Returns the items of a list that belong to a side; what belongs to none goes to the last side,
 /// which nothing waits for.
 fn kept(
     list: &Value,

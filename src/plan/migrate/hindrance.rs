@@ -16,7 +16,7 @@ use crate::plan::migrate::steps::steps;
 use crate::plan::migrate::{effective, held, unequal};
 use crate::plan::problem::{Nature, Problem};
 
-/// Gives the entry points among these whose hand-over nothing but an edit by hand would let go on,
+/// Returns the entry points among these whose hand-over nothing but an edit by hand would let go on,
 /// each with what is in the way: tried with the code that would do it. `refused` are those that can't be divided.
 pub fn hindered(
     input: &Input<'_>,

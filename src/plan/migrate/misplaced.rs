@@ -11,7 +11,7 @@ use crate::render::Request;
 use crate::repo::Target;
 use crate::repo::manifest::ObjectId;
 
-/// Gives the entry point that was divided, or that of a side where only those are left.
+/// Returns the entry point that was divided, or that of a side where only those are left.
 pub fn standing<'a>(input: &Input<'a>, side: &RepoPath, whole: &RepoPath) -> Option<&'a EntryPoint> {
     let find = |path: &RepoPath| input.model.entry(path);
     find(whole).or_else(|| find(side))
@@ -28,7 +28,7 @@ pub struct Misplaced {
     pub rule: usize,
 }
 
-/// Gives the objects of an entry point that lie on a wrong side, by id.
+/// Returns the objects of an entry point that lie on a wrong side, by id.
 ///
 /// What does not build or fits nowhere is left to those who report that.
 pub fn misplaced_in(input: &Input<'_>, all: &Sides, carriers: &Carriers, whole: &RepoPath) -> Vec<Misplaced> {
@@ -50,14 +50,14 @@ pub fn misplaced_in(input: &Input<'_>, all: &Sides, carriers: &Carriers, whole: 
     found
 }
 
-/// Gives the objects of the gates that sides carry, which rules say nothing about.
+/// Returns the objects of the gates that sides carry, which rules say nothing about.
 fn gates_on(input: &Input<'_>, carriers: &Carriers, sides: &BTreeMap<RepoPath, usize>) -> BTreeSet<ObjectId> {
     let requests = sides.keys().filter_map(|side| carriers.get(side).cloned()).map(Request::delivered);
     let results = input.renderer.render(input.snapshot, &requests.collect::<Vec<_>>());
     results.into_iter().flatten().flatten().map(|object| ObjectId::of(&object.value)).collect()
 }
 
-/// Gives the type of every object by the rules, as they were told to the split.
+/// Returns the type of every object by the rules, as they were told to the split.
 fn by_rule(input: &Input<'_>, side: &RepoPath, whole: &RepoPath) -> Option<BTreeMap<ObjectId, usize>> {
     let mut found = BTreeMap::new();
     // The other apps stay with the old entry point after a hand-over, so both are asked.
@@ -69,7 +69,7 @@ fn by_rule(input: &Input<'_>, side: &RepoPath, whole: &RepoPath) -> Option<BTree
     Some(found)
 }
 
-/// Gives the folder that a side takes its objects from: a projection builds all of another one, and
+/// Returns the folder that a side takes its objects from: a projection builds all of another one, and
 /// lists no apps itself.
 fn content(input: &Input<'_>, side: &RepoPath) -> Option<RepoPath> {
     let kustomization = input.model.graph.get(side)?;

@@ -81,7 +81,7 @@ pub struct MigrateOptions {
     pub applied: BTreeMap<String, Relation>,
 }
 
-/// Gives the clusters in which the next step of something depends on what is live.
+/// Returns the clusters in which the next step of something depends on what is live.
 pub fn under_way(input: &Input<'_>, clusters: &[String]) -> BTreeSet<String> {
     let meant = |one: &Move<'_>| clusters.is_empty() || clusters.contains(&one.cluster);
     let asked = |one: &Move<'_>| one.is_under_way() || one.stage == Stage::NotInGit;

@@ -33,7 +33,7 @@ pub struct Move<'a> {
 }
 
 impl<'a> Move<'a> {
-    /// Gives what people are told, given whether its next step is refused.
+    /// Returns what people are told, given whether its next step is refused.
     pub fn standing(&self, input: &Input<'_>, is_refused: bool) -> Standing {
         let name = |position: &usize| input.spec.types[*position].name.value.clone();
         Standing {
@@ -51,17 +51,17 @@ impl<'a> Move<'a> {
         }
     }
 
-    /// Gives what it is known by.
+    /// Returns what it is known by.
     pub fn key(&self) -> Key {
         (self.cluster.clone(), self.whole.clone())
     }
 
-    /// Tells whether it has a step to take.
+    /// Returns whether it has a step to take.
     pub fn moves(&self) -> bool {
         self.stage != Stage::Finished
     }
 
-    /// Tells whether both are the same step of the same files, of which each cluster has its own reading: with a variable in
+    /// Returns whether both are the same step of the same files, of which each cluster has its own reading: with a variable in
     /// its path, of another folder.
     pub fn is_written_as(&self, other: &Move<'_>) -> bool {
         self.stage == other.stage && self.all().any(|own| other.all().any(|flux| flux.is_written_as(own)))
@@ -72,28 +72,28 @@ impl<'a> Move<'a> {
         self.all().map(|flux| &flux.file).collect()
     }
 
-    /// Tells whether its next step is one that edits files.
+    /// Returns whether its next step is one that edits files.
     pub fn edits(&self) -> bool {
         self.stage == Stage::Unprepared || self.is_under_way()
     }
 
-    /// Tells whether its next step depends on what clusters have.
+    /// Returns whether its next step depends on what clusters have.
     pub fn is_under_way(&self) -> bool {
         matches!(self.stage, Stage::Restructured | Stage::HandedOver)
     }
 
-    /// Tells whether something stays with the old ones.
+    /// Returns whether something stays with the old ones.
     pub fn leaves_rest(&self) -> bool {
         self.rest.as_ref().is_some_and(|rest| rest.text.is_some())
     }
 
-    /// Gives every Flux Kustomization of it.
+    /// Returns every Flux Kustomization of it.
     pub fn all(&self) -> impl Iterator<Item = &'a FluxKustomization> + '_ {
         self.old.iter().chain(self.new.values().flatten()).copied()
     }
 }
 
-/// Gives the name of the Flux Kustomization that takes over a type from an old one.
+/// Returns the name of the Flux Kustomization that takes over a type from an old one.
 pub fn heir_name(input: &Input<'_>, old: &str, position: usize) -> String {
     let of = input.spec.types[position].name.value.as_str();
     input.spec.layout.kustomization_of(old, of)

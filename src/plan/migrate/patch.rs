@@ -56,7 +56,7 @@ impl Patch {
         Place::span(self.file.clone(), self.text.clone(), span)
     }
 
-    /// Tells whether it is for a Flux Kustomization, or one like it of another name. What labels and
+    /// Returns whether it is for a Flux Kustomization, or one like it of another name. What labels and
     /// annotations select is not asked (kustomize `types.SelectorRegex`: each field is a regular expression
     /// over the whole text).
     fn may_be_for(&self, one: &FluxKustomization, name: &str) -> bool {
@@ -85,7 +85,7 @@ impl Patch {
         })
     }
 
-    /// Tells whether it sets, or takes away, a field of `spec` or something in it.
+    /// Returns whether it sets, or takes away, a field of `spec` or something in it.
     fn sets(&self, field: &str) -> bool {
         let path = format!("/spec/{field}");
         let is_in = |step: &Value| {
@@ -113,13 +113,13 @@ impl Patch {
         self.says.iter().all(Value::is_array).then_some(found)
     }
 
-    /// Tells whether labels or annotations select what it is for.
+    /// Returns whether labels or annotations select what it is for.
     fn is_selective(&self) -> bool {
         let says = |key: &str| self.target().is_some_and(|target| target.get_ignore_case(key).is_some());
         says("labelSelector") || says("annotationSelector")
     }
 
-    /// Tells whether it names a successor and does nothing but keep it from deleting: such a patch is asked for before a split.
+    /// Returns whether it names a successor and does nothing but keep it from deleting: such a patch is asked for before a split.
     fn keeps(&self, one: &FluxKustomization) -> bool {
         let name =
             self.target().and_then(|target| target.get_ignore_case("name")).and_then(Node::scalar_text);
@@ -143,7 +143,7 @@ impl Patch {
             && self.says.iter().all(only_keeps)
     }
 
-    /// Gives what it says, whomever it is for.
+    /// Returns what it says, whomever it is for.
     fn message(&self) -> Vec<Value> {
         let mut says = self.says.clone();
         for name in says.iter_mut().filter_map(|said| said.pointer_mut("/metadata/name")) {
@@ -152,7 +152,7 @@ impl Patch {
         says
     }
 
-    /// Gives what to write, so that it is for others too.
+    /// Returns what to write, so that it is for others too.
     fn extended(&self, old: &str, heirs: &[&str]) -> String {
         let own = self.target().and_then(|target| target.get("name")).and_then(Node::scalar_text);
         let own = own.unwrap_or(old);
@@ -358,7 +358,7 @@ fn renamed(input: &Input<'_>, old: &FluxKustomization, above: &[&FluxKustomizati
     ))
 }
 
-/// Gives the folders whose kustomizations a Flux Kustomization passes.
+/// Returns the folders whose kustomizations a Flux Kustomization passes.
 fn folders(input: &Input<'_>, one: &FluxKustomization, above: &[&FluxKustomization]) -> BTreeSet<RepoPath> {
     let graph = &input.model.graph;
     let lists = graph.builders(&one.file);
@@ -376,7 +376,7 @@ fn folders(input: &Input<'_>, one: &FluxKustomization, above: &[&FluxKustomizati
     all.into_iter().filter(passes).collect()
 }
 
-/// Gives the patches that a Flux Kustomization meets.
+/// Returns the patches that a Flux Kustomization meets.
 fn patches(input: &Input<'_>, one: &FluxKustomization, above: &[&FluxKustomization]) -> Vec<Patch> {
     let mut found = Vec::new();
     for list in folders(input, one, above).iter().filter_map(|folder| input.model.graph.get(folder)) {

@@ -8,7 +8,7 @@ use crate::repo::FluxKustomization;
 use crate::repo::flux::holds_variable;
 use crate::repo::post_build::pattern;
 
-/// Gives a Flux Kustomization that may build a folder and whose inventory nobody compares, with the
+/// Returns a Flux Kustomization that may build a folder and whose inventory nobody compares, with the
 /// reason for that: it stands outside of the spec's folder, its path has a variable, or it builds from
 /// something of which Git does not say that it is this repository.
 pub fn unseen<'a>(input: &Input<'a>, folder: &RepoPath) -> Option<(&'a FluxKustomization, String)> {

@@ -23,7 +23,7 @@ impl Rewritten {
         Rewritten { cluster: cluster.to_owned(), namespace, before, after }
     }
 
-    /// Gives the clusters in which something applies it: its own, and that of a hub whose build takes it in.
+    /// Returns the clusters in which something applies it: its own, and that of a hub whose build takes it in.
     pub(super) fn applied_in(&self, input: &Input<'_>) -> BTreeSet<String> {
         let is_it =
             |flux: &&FluxKustomization| *flux.value == self.before && flux.namespace == self.namespace;

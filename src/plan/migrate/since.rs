@@ -7,7 +7,7 @@ use crate::plan::migrate::moving::{Key, Move};
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 
-/// Gives what the Flux Kustomizations of some moves apply in the base, where that is another tree.
+/// Returns what the Flux Kustomizations of some moves apply in the base, where that is another tree.
 pub fn stood(input: &Input<'_>, base: &Input<'_>, found: &[Move<'_>]) -> Vec<Inventory> {
     if input.snapshot.entries().eq(base.snapshot.entries()) {
         return Vec::new();
@@ -23,7 +23,7 @@ fn takes_part(one: &Move<'_>, name: &str) -> bool {
     one.all().any(|flux| flux.name == name)
 }
 
-/// Gives the moves whose step would, with what was changed since the base, let an object be deleted that
+/// Returns the moves whose step would, with what was changed since the base, let an object be deleted that
 /// another Flux Kustomization applies from then on: clusters may get both at once.
 ///
 /// What left Git altogether was meant to go.

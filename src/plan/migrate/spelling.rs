@@ -54,7 +54,7 @@ fn spelt(input: &Input<'_>, one: &Move<'_>, old: &FluxKustomization, position: u
     Some(lead + &side)
 }
 
-/// Tells whether the cluster makes that folder of a path.
+/// Returns whether the cluster makes that folder of a path.
 fn leads_to(input: &Input<'_>, old: &FluxKustomization, text: &str, side: &RepoPath) -> bool {
     let parents = input.parents(old);
     if parents.is_empty() {

@@ -24,7 +24,7 @@ pub struct Halt {
 }
 
 impl Halt {
-    /// Tells whether it speaks of an entry point.
+    /// Returns whether it speaks of an entry point.
     pub fn stops(&self, one: &Move<'_>) -> bool {
         self.cluster == one.cluster && (self.wholes.is_empty() || self.wholes.contains(&one.whole))
     }

@@ -11,7 +11,7 @@ use crate::plan::migrate::standing::moves;
 use crate::plan::problem::Problem;
 use crate::repo::FluxKustomization;
 
-/// Gives the moves that can't take their step by themselves: another cluster would lose what moves, since it applies
+/// Returns the moves that can't take their step by themselves: another cluster would lose what moves, since it applies
 /// the same folder, or would take the step unasked, since it applies the same file of a Flux Kustomization.
 ///
 /// `found` are the moves that were asked for, of which those go that are not `stopped`.

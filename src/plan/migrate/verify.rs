@@ -29,7 +29,7 @@ pub struct Wrong {
     pub text: String,
 }
 
-/// Gives the moves that have to wait since something is wrong, each with the reason.
+/// Returns the moves that have to wait since something is wrong, each with the reason.
 ///
 /// What was found of one Flux Kustomization stops the moves that it takes part in or waits for; anything
 /// else, or what nobody takes part in, stops all that move in the cluster.
@@ -53,7 +53,7 @@ pub fn blamed<'m, 'a>(
     found
 }
 
-/// Tells whether a move replaces, makes or is waited for by the Flux Kustomization that is wrong.
+/// Returns whether a move replaces, makes or is waited for by the Flux Kustomization that is wrong.
 fn is_involved(input: &Input<'_>, wrong: &Wrong, one: &Move<'_>) -> bool {
     let Some(name) = &wrong.kustomization else { return false };
     let old = || one.old.iter().map(|old| old.name.as_str());
@@ -67,7 +67,7 @@ fn is_involved(input: &Input<'_>, wrong: &Wrong, one: &Move<'_>) -> bool {
         || input.model.flux_named(&one.cluster, name).any(waits)
 }
 
-/// Gives what is wrong with a step, by cluster: objects that a cluster would get otherwise than
+/// Returns what is wrong with a step, by cluster: objects that a cluster would get otherwise than
 /// before, and Flux Kustomizations that would not come out of their builds as they were written.
 pub fn wrong(
     input: &Input<'_>,
@@ -138,7 +138,7 @@ pub fn wrong(
     found
 }
 
-/// Gives those that depend on what stood before and is gone after.
+/// Returns those that depend on what stood before and is gone after.
 pub fn left_waiting(before: &Model, after: &Model) -> Vec<Wrong> {
     let wrong = |(waiter, gone): (&FluxKustomization, &str)| Wrong {
         cluster: waiter.cluster.clone(),
@@ -148,7 +148,7 @@ pub fn left_waiting(before: &Model, after: &Model) -> Vec<Wrong> {
     before.left_waiting(after).into_iter().map(wrong).collect()
 }
 
-/// Gives inventories whose Alerts and Receivers name nothing that comes or goes.
+/// Returns inventories whose Alerts and Receivers name nothing that comes or goes.
 fn nameless<'a>(inventories: &'a [Inventory], renames: &Renames) -> Cow<'a, [Inventory]> {
     if renames.is_empty() {
         return Cow::Borrowed(inventories);
@@ -171,7 +171,7 @@ fn is_flux(object: &Object) -> bool {
 /// of a successor, leaves it to the parent. That an old one keeps its objects is asked by itself.
 const LEFT_TO_PARENTS: [&str; 2] = ["deletionPolicy", "prune"];
 
-/// Gives what must come of a rendered Flux Kustomization, when its document was rewritten, without what is
+/// Returns what must come of a rendered Flux Kustomization, when its document was rewritten, without what is
 /// left to its parents.
 ///
 /// # Errors
@@ -236,7 +236,7 @@ fn added<'v>(was: Option<&'v Value>, rendered: Option<&'v Value>) -> Option<&'v 
     }
 }
 
-/// Gives the objects of gates: they change with what they hold back.
+/// Returns the objects of gates: they change with what they hold back.
 pub fn gate_objects(input: &Input<'_>, after: &Snapshot) -> BTreeSet<ObjectId> {
     // A gate may have a Flux Kustomization of its own, and its first one does not stand yet.
     let folders = gate::cluster_folders(input).unwrap_or_default();

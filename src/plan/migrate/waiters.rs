@@ -72,7 +72,7 @@ struct Wanted {
     sides: Vec<String>,
 }
 
-/// Gives the dependencies that one gets, where they differ from those that it has.
+/// Returns the dependencies that one gets, where they differ from those that it has.
 fn wanted(
     input: &Input<'_>,
     succession: &Succession,

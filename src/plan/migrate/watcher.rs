@@ -75,7 +75,7 @@ pub fn rewrite(
 /// The clusters of which a Flux Kustomization stands in a folder.
 type Beside = BTreeMap<Option<RepoPath>, BTreeSet<String>>;
 
-/// Gives the clusters that get what a file holds; where nothing in Git applies it, those whose Flux
+/// Returns the clusters that get what a file holds; where nothing in Git applies it, those whose Flux
 /// Kustomizations stand beside it.
 fn clusters(input: &Input<'_>, file: &RepoPath, beside: &OnceCell<Beside>) -> BTreeSet<String> {
     let model = input.model;
@@ -200,7 +200,7 @@ fn edit(
     }))
 }
 
-/// Gives the names that stand for one from now on, in all clusters that read it; `None` where none of
+/// Returns the names that stand for one from now on, in all clusters that read it; `None` where none of
 /// them hands it over now.
 fn wanted(
     input: &Input<'_>,
@@ -266,7 +266,7 @@ fn told(file: &RepoPath, manifest: &Manifest, names: &[&Name], succession: &Succ
     None
 }
 
-/// Tells whether a value holds a reference to a Flux Kustomization.
+/// Returns whether a value holds a reference to a Flux Kustomization.
 fn mentions(value: &Value, name: &str) -> bool {
     match value {
         Value::Object(fields) => {

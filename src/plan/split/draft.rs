@@ -133,7 +133,7 @@ impl<'a> Run<'a> {
         plan
     }
 
-    /// Gives the entry points that may be divided and those that apply them; what applies others' Flux
+    /// Returns the entry points that may be divided and those that apply them; what applies others' Flux
     /// Kustomizations comes after them.
     fn entries(&self) -> impl Iterator<Item = &EntryPoint> {
         let carries =
@@ -177,7 +177,7 @@ fn handed_over(input: &Input<'_>, sides: &Sides) -> Vec<EntryOutcome> {
     found.into_values().collect()
 }
 
-/// Tells whether an app of an entry point is meant by its name.
+/// Returns whether an app of an entry point is meant by its name.
 ///
 /// What carries a gate stays real-time as a whole unless somebody asks for one of its apps; then the
 /// gate goes to the first side, so that windows can be changed while they are closed.

@@ -211,7 +211,7 @@ impl Run<'_> {
     }
 }
 
-/// Gives the snapshot with a list in every entry point that has none.
+/// Returns the snapshot with a list in every entry point that has none.
 fn listed(input: &Input<'_>) -> Snapshot {
     let mut snapshot = input.snapshot.clone();
     for entry in input.model.all_entries() {

@@ -156,7 +156,7 @@ impl<'a, 'i> EntrySplit<'a, 'i> {
         })
     }
 
-    /// Tells whether objects come with a Flux Kustomization and are of a type that the folder alone has not.
+    /// Returns whether objects come with a Flux Kustomization and are of a type that the folder alone has not.
     fn adds_types(&self, typed: &Typed) -> bool {
         let differs = |cluster: &str| match self.input.typed_as_applied(self.entry, cluster) {
             Ok(applied) => applied.is_none_or(|applied| applied.present() != typed.present()),

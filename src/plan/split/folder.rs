@@ -236,14 +236,14 @@ impl<'a> FolderSplit<'a> {
     }
 }
 
-/// Tells whether a field brings objects of its own, beside those of `resources`.
+/// Returns whether a field brings objects of its own, beside those of `resources`.
 fn makes_objects(key: &str) -> bool {
     ["configmapgenerator", "secretgenerator", "generators", "components", "helmcharts", "transformers"]
         .iter()
         .any(|field| field.eq_ignore_ascii_case(key))
 }
 
-/// Gives the place of a moved file in its part.
+/// Returns the place of a moved file in its part.
 fn inside(part: &RepoPath, file: &RepoPath) -> Result<RepoPath, String> {
     part.join(file.name().unwrap_or_default()).map_err(|error| error.to_string())
 }

@@ -91,7 +91,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
     Ok(plan)
 }
 
-/// Tells whether gates that stand are other than windows.yaml says, or not known to be so: a join that changes what they hold
+/// Returns whether gates that stand are other than windows.yaml says, or not known to be so: a join that changes what they hold
 /// back would write its windows too.
 pub fn gates_differ(input: &Input<'_>, templates: &Templates) -> bool {
     let mut builder = Builder::new(input.snapshot);

@@ -33,7 +33,7 @@ impl Kept {
         if sides.values().any(|is_kept| *is_kept) { Kept { sides } } else { Kept::default() }
     }
 
-    /// Tells whether a side that reads the file may keep something of it.
+    /// Returns whether a side that reads the file may keep something of it.
     pub fn by(&self, side: &RepoPath) -> bool {
         self.sides.get(side).copied().unwrap_or(true)
     }
@@ -108,7 +108,7 @@ impl Brought {
         }
     }
 
-    /// Tells whether an object of a build comes of the file.
+    /// Returns whether an object of a build comes of the file.
     fn is_from(&self, object: &Object) -> bool {
         let (Brought::Built { file, made }, Some(origin)) = (self, &object.origin) else { return true };
         if origin.generator.is_none() {
@@ -121,7 +121,7 @@ impl Brought {
     }
 }
 
-/// Tells whether every way from an entry point to a file leads through a projection.
+/// Returns whether every way from an entry point to a file leads through a projection.
 fn is_projected(input: &Input<'_>, entry: &RepoPath, path: &RepoPath) -> bool {
     let graph = &input.model.graph;
     let is_projection = |folder: &RepoPath| {

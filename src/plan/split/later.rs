@@ -23,7 +23,7 @@ use crate::proof::Obligation;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::each_written;
 
-/// Gives the Flux Kustomizations that apply sides of an entry point of a cluster.
+/// Returns the Flux Kustomizations that apply sides of an entry point of a cluster.
 pub fn applied_sides<'a>(input: &Input<'a>, whole: &RepoPath, cluster: &str) -> Vec<&'a FluxKustomization> {
     input.model.flux_at_any(input.sides_in(whole, cluster).values())
 }
@@ -105,7 +105,7 @@ fn overridden(input: &Input<'_>, trial: &Builder<'_>, all: &[&FluxKustomization]
     effective::any_overridden(&next, &prepared)
 }
 
-/// Tells whether a Flux Kustomization is prepared in the base as well.
+/// Returns whether a Flux Kustomization is prepared in the base as well.
 fn was_prepared(base: &Input<'_>, one: &FluxKustomization) -> bool {
     let mut named = base.model.flux_named(&one.cluster, &one.name);
     named.any(|other| other.namespace == one.namespace && is_orphaning(other))
@@ -157,7 +157,7 @@ fn hand_over(
     outcome
 }
 
-/// Gives the sides of an entry point and itself.
+/// Returns the sides of an entry point and itself.
 fn parts(sides: &Sides, whole: &RepoPath) -> BTreeSet<RepoPath> {
     sides.of_whole(whole).map(|(side, _)| side).chain([whole]).cloned().collect()
 }

@@ -46,13 +46,13 @@ pub fn newcomers<'a>(input: &Input<'a>, sides: &Sides) -> Vec<Newcomer<'a>> {
 }
 
 impl Newcomer<'_> {
-    /// Tells whether a file is the app's, or of what it builds on.
+    /// Returns whether a file is the app's, or of what it builds on.
     pub fn brings(&self, input: &Input<'_>, file: &RepoPath) -> bool {
         let reach = input.model.graph.reach(&self.child.folder);
         file.ancestors().any(|above| reach.contains(&above))
     }
 
-    /// Gives the way on.
+    /// Returns the way on.
     pub fn help(&self) -> String {
         let app = &self.child.app;
         let split =
@@ -68,7 +68,7 @@ impl Newcomer<'_> {
     }
 }
 
-/// Tells whether a folder is a part that a split made: by the layout, or beside another of its name.
+/// Returns whether a folder is a part that a split made: by the layout, or beside another of its name.
 fn is_part(input: &Input<'_>, sides: &Sides, whole: &RepoPath, side: &EntryPoint, child: &Child) -> bool {
     let values = Values::default();
     let split = FolderSplit::new(input.spec, &input.model.graph, &child.app, &values);
@@ -87,7 +87,7 @@ fn is_part(input: &Input<'_>, sides: &Sides, whole: &RepoPath, side: &EntryPoint
         || child.folder.parents().any(of_base)
 }
 
-/// Tells whether a later split may be at its second step here, or an app came after the split, so that it
+/// Returns whether a later split may be at its second step here, or an app came after the split, so that it
 /// must be known what the clusters have.
 pub fn needs_base(input: &Input<'_>) -> bool {
     input.model.all_flux().iter().any(is_orphaning) || !newcomers(input, &input.sides()).is_empty()

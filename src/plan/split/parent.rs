@@ -46,7 +46,7 @@ pub fn divisible<'a>(input: &Input<'a>) -> Vec<&'a EntryPoint> {
     mixed.into_iter().filter(|entry| lone.rest(&entry.path).is_none()).collect()
 }
 
-/// Tells whether an entry point is meant and would be divided: it is no mere parent, and has objects
+/// Returns whether an entry point is meant and would be divided: it is no mere parent, and has objects
 /// of several types.
 fn is_mixed(input: &Input<'_>, entry: &EntryPoint, selection: &Selection) -> bool {
     let Some(kustomization) = input.model.graph.get(&entry.path) else { return false };

@@ -139,7 +139,7 @@ fn by_list(spec: &Spec, side: usize, members: &[Member]) -> Vec<(Mark, Selector)
         .collect()
 }
 
-/// Gives the type of what no other rule matches.
+/// Returns the type of what no other rule matches.
 fn default_type(spec: &Spec) -> usize {
     let rule = spec.rules.iter().find(|rule| rule.matcher.matches_all());
     rule.map_or(spec.types.len().saturating_sub(1), |rule| position_of(spec, &rule.type_name.value))
@@ -265,7 +265,7 @@ impl Selector {
     }
 }
 
-/// Tells whether the rules, said as selectors in a projection of this app, give an object its type.
+/// Returns whether the rules, said as selectors in a projection of this app, give an object its type.
 ///
 /// A rule on `path`, on the core API group or on values can't be said to kustomize, and an annotation of the
 /// object itself goes before all rules: such objects are listed by name.

@@ -39,7 +39,7 @@ impl Promise {
         Promise { entry: entry.clone(), types: types.collect() }
     }
 
-    /// Gives the first difference between what a tree builds and what was promised.
+    /// Returns the first difference between what a tree builds and what was promised.
     pub fn mismatch(&self, tree: &Snapshot, renderer: &dyn Renderer) -> Option<Mismatch> {
         let requests: Vec<Request> = self.requests().collect();
         let mut builds = renderer.render(tree, &requests).into_iter();
@@ -56,7 +56,7 @@ impl Promise {
     }
 }
 
-/// Gives the entry points of which a promise is not kept in this tree.
+/// Returns the entry points of which a promise is not kept in this tree.
 pub fn unkept(input: &Input<'_>, tree: &Snapshot, promises: &[Promise]) -> BTreeSet<RepoPath> {
     let unkept = promises.iter().filter(|promise| promise.mismatch(tree, input.renderer).is_some());
     unkept.map(|promise| promise.entry.clone()).collect()

@@ -33,7 +33,7 @@ const NAMED: usize = 5;
 /// Judges what a plan moves between the sides of the entry points in `moved`, and lets the proof
 /// hold their sides to the same objects together, no longer each by itself.
 ///
-/// Gives what is to be known of the moves that are safe. What no Flux Kustomization had in `base`, the repository as the
+/// Returns what is to be known of the moves that are safe. What no Flux Kustomization had in `base`, the repository as the
 /// clusters are taken to have it, none can lose.
 ///
 /// # Errors
@@ -163,12 +163,12 @@ fn applied(is_held: bool) -> &'static str {
     }
 }
 
-/// Tells whether a job of a cluster holds a source, whose readers apply the old commit while its window is closed.
+/// Returns whether a job of a cluster holds a source, whose readers apply the old commit while its window is closed.
 fn holds_source(input: &Input<'_>, cluster: &str) -> bool {
     input.model.closings.of(cluster).iter().any(|job| job.held.is_some())
 }
 
-/// Gives the step after a move of objects in a cluster: of a held source both sides have one commit in an open window
+/// Returns the step after a move of objects in a cluster: of a held source both sides have one commit in an open window
 /// alone.
 fn in_window(input: &Input<'_>, cluster: &str) -> &'static str {
     if holds_source(input, cluster) { "\nmerge it while the window is open" } else { "" }

@@ -18,7 +18,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// Tells whether a child of an entry point is meant.
+    /// Returns whether a child of an entry point is meant.
     pub fn names(&self, child: &Child) -> bool {
         match self {
             Selection::All => true,
@@ -26,7 +26,7 @@ impl Selection {
         }
     }
 
-    /// Tells whether an entry point is meant as a whole: it is the app itself, as where each app
+    /// Returns whether an entry point is meant as a whole: it is the app itself, as where each app
     /// has a Flux Kustomization of its own.
     pub fn names_entry(&self, flux_name: &str, path: &RepoPath) -> bool {
         match self {
@@ -71,7 +71,7 @@ fn near<'d>(broken: &BTreeMap<RepoPath, &'d Diagnostic>, name: &str) -> Option<&
     own.or_else(|| broken.iter().next()).map(|(_, list)| *list)
 }
 
-/// Tells whether a name means an app of an entry point, or an entry point that is one app.
+/// Returns whether a name means an app of an entry point, or an entry point that is one app.
 fn is_app(input: &Input<'_>, name: &str) -> bool {
     input.model.all_entries().iter().any(|entry| {
         let kustomization = input.model.graph.get(&entry.path);

@@ -72,7 +72,7 @@ impl EntrySplit<'_, '_> {
         builder.create(&file, &text).map_err(|error| Problem::from(&error))
     }
 
-    /// Gives what sides that are live apply already, and the old entry point no more.
+    /// Returns what sides that are live apply already, and the old entry point no more.
     fn held_by_sides(&self, typed: &Typed) -> Vec<Object> {
         let input = self.input;
         let live = later::applied_sides(input, &self.entry.path, &self.entry.cluster);

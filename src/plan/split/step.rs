@@ -181,7 +181,7 @@ fn unlisted(input: &Input<'_>, entry: &EntryPoint) -> Option<Problem> {
     })
 }
 
-/// Gives the first Flux Kustomization with which an entry point does not build, though it does alone.
+/// Returns the first Flux Kustomization with which an entry point does not build, though it does alone.
 fn unbuildable(input: &Input<'_>, entry: &EntryPoint) -> Option<(String, String)> {
     input.model.flux_of(entry).find_map(|kustomization| {
         let request = Request::flux(entry.path.clone(), &kustomization.effective["spec"]);

@@ -35,7 +35,7 @@ impl<'a> Transfer<'a> {
         Transfer { input: *input, sides, carriers, misplaced }
     }
 
-    /// Gives the entry points of which something lies on a wrong side.
+    /// Returns the entry points of which something lies on a wrong side.
     pub fn wholes(&self) -> impl Iterator<Item = &RepoPath> {
         self.misplaced.iter().filter(|(_, found)| !found.is_empty()).map(|(whole, _)| whole)
     }
@@ -61,7 +61,7 @@ impl<'a> Transfer<'a> {
         self.reaching(&folders)
     }
 
-    /// Gives the entry points of which a side builds one of the folders.
+    /// Returns the entry points of which a side builds one of the folders.
     fn reaching(&self, folders: &BTreeSet<RepoPath>) -> BTreeSet<RepoPath> {
         let graph = &self.input.model.graph;
         let reaches = |side: &RepoPath| !graph.reach(side).is_disjoint(folders);
@@ -69,7 +69,7 @@ impl<'a> Transfer<'a> {
         sides.map(|(_, (whole, _))| whole.clone()).collect()
     }
 
-    /// Tells whether a move brought its objects to their side, and none to a wrong one.
+    /// Returns whether a move brought its objects to their side, and none to a wrong one.
     fn helps(
         &self,
         trial: &Builder<'_>,
@@ -86,7 +86,7 @@ impl<'a> Transfer<'a> {
         })
     }
 
-    /// Gives the files that misplaced objects of an entry point come from.
+    /// Returns the files that misplaced objects of an entry point come from.
     fn files(&self, whole: &RepoPath) -> BTreeMap<RepoPath, Vec<Misplaced>> {
         let input = &self.input;
         let misplaced = self.misplaced.get(whole).map(Vec::as_slice).unwrap_or_default();
@@ -174,7 +174,7 @@ impl<'a> Transfer<'a> {
         Some([from, to].into())
     }
 
-    /// Gives what the kustomizations from a side down to a folder make of the names of its objects;
+    /// Returns what the kustomizations from a side down to a folder make of the names of its objects;
     /// `None` where several ways lead there.
     fn naming(&self, whole: &RepoPath, folder: &RepoPath, position: usize) -> Option<Naming> {
         let graph = &self.input.model.graph;
@@ -202,7 +202,7 @@ impl<'a> Transfer<'a> {
         None
     }
 
-    /// Gives the part of another type beside one: of a base by the layout, of an overlay by its side.
+    /// Returns the part of another type beside one: of a base by the layout, of an overlay by its side.
     fn counterpart(&self, whole: &RepoPath, part: &RepoPath, from: usize, to: usize) -> Option<RepoPath> {
         let input = &self.input;
         let name = |position: usize| input.spec.types[position].name.value.as_str();
@@ -225,7 +225,7 @@ struct Naming {
 }
 
 impl Naming {
-    /// Tells whether an object of a file comes out of the build with an id.
+    /// Returns whether an object of a file comes out of the build with an id.
     fn gives(&self, value: &Value, built: &ObjectId) -> bool {
         let id = ObjectId::of(value);
         let is_same_namespace = self.has_namespace || id.namespace == built.namespace;

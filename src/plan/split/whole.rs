@@ -116,7 +116,7 @@ pub fn projection_text(
     generated::with_header(&body)
 }
 
-/// Gives the id that an object has while patches are applied: hashes are appended to names last.
+/// Returns the id that an object has while patches are applied: hashes are appended to names last.
 fn id_before_hash(object: &Object) -> ObjectId {
     let mut id = ObjectId::of(&object.value);
     if is_hashed(object)

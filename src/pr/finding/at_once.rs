@@ -87,7 +87,7 @@ pub(super) fn at_once(clock: &Clock<'_>, line: &Line) -> Option<Finding> {
     None
 }
 
-/// Tells whether what holds a Flux Kustomization back lets it go at the merge.
+/// Returns whether what holds a Flux Kustomization back lets it go at the merge.
 fn is_open(clock: &Clock<'_>, (applier, hold): &(Applier<'_>, Hold)) -> bool {
     let gate = |tree: &Tree<'_>| tree.gate(applier.cluster, applier.kustomization, hold, clock.now);
     gate(&clock.after).or_else(|| gate(&clock.before)).is_some_and(|gate| gate.times.open)
@@ -111,7 +111,7 @@ fn suspended(line: &Line) -> Option<(Option<bool>, Option<bool>)> {
 }
 
 impl Clock<'_> {
-    /// Tells whether a cluster is there before and after.
+    /// Returns whether a cluster is there before and after.
     pub(super) fn is_in_both(&self, cluster: &str) -> bool {
         let has = |tree: &Tree<'_>| tree.world.model.delivered.all.iter().any(|one| one.name == cluster);
         has(&self.before) && has(&self.after)

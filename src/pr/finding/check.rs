@@ -142,7 +142,7 @@ fn of_check(
     }
 }
 
-/// Tells whether what `sync` would generate may be something else than before.
+/// Returns whether what `sync` would generate may be something else than before.
 ///
 /// It follows from the spec, the templates, and which objects there are, not from what the objects say.
 fn may_be_stale(clock: &Clock<'_>, comparison: &Comparison<'_>) -> bool {

@@ -104,7 +104,7 @@ fn of_spec(spec: &Spec, cluster: &str, now: Timestamp) -> Stretches {
     found
 }
 
-/// Tells whether freezes take all of a new override.
+/// Returns whether freezes take all of a new override.
 fn is_kept_closed(spec: &Spec, cluster: &str, types: &BTreeSet<String>, what: What) -> bool {
     let (What::New(at) | What::Moved(_, at)) = what else { return false };
     types.iter().all(|name| {

@@ -50,13 +50,13 @@ pub(super) fn gone(clock: &Clock<'_>, one: &Withheld) -> Option<(String, String)
     Some((message, one_line(&help)))
 }
 
-/// Tells whether the folder of the root above it goes too, with which the cluster may go: that is told once.
+/// Returns whether the folder of the root above it goes too, with which the cluster may go: that is told once.
 pub(super) fn goes_with_its_root(clock: &Clock<'_>, one: &Withheld) -> bool {
     let goes = |path: &RepoPath| clock.before.world.stands(path) && !clock.after.world.stands(path);
     failing(clock, one).is_some_and(|(cluster, own)| goes(&one.by.path) && cluster.is_below_root(own, goes))
 }
 
-/// Tells whether `check` says of a Flux Kustomization that its folder is none.
+/// Returns whether `check` says of a Flux Kustomization that its folder is none.
 pub(super) fn is_told(clock: &Clock<'_>, finding: &Finding, one: &Withheld) -> bool {
     let key = || failing(clock, one).map(|(cluster, own)| cluster.key(own));
     finding.code == Some(MISSING_PATH.code) && key().is_some_and(|key| finding.about.contains(&key))

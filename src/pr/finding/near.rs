@@ -105,7 +105,7 @@ fn without_hash<'n>(name: &'n str, object: &Object) -> Option<&'n str> {
     name.rsplit_once('-').filter(|_| is_hashed(object)).map(|(name, _)| name)
 }
 
-/// Tells whether a file holds one of the words, other than as a key, with something that belongs to it.
+/// Returns whether a file holds one of the words, other than as a key, with something that belongs to it.
 fn asks(file: &[u8], words: &Words) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.');
     let (mut at, mut found) = (0, BTreeSet::new());

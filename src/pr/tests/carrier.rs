@@ -85,7 +85,7 @@ fn a_gate_that_the_source_leaves_out_is_gone() {
     );
 }
 
-/// Tells whether a gate closes in a repository, and whether its CronJobs are kept out.
+/// Returns whether a gate closes in a repository, and whether its CronJobs are kept out.
 fn closes(files: &Files) -> Option<bool> {
     let model = model(files);
     let target = GateTarget { namespace: "flux-system".to_owned(), name: "apps-rw".to_owned() };

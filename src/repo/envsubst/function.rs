@@ -48,7 +48,7 @@ impl Operator {
         })
     }
 
-    /// Tells whether it is about a name without a value.
+    /// Returns whether it is about a name without a value.
     pub(super) fn is_default(self) -> bool {
         self == Operator::Default
     }

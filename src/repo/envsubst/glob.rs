@@ -11,7 +11,7 @@ pub(super) enum Unmatched {
     TooMuch,
 }
 
-/// Tells whether a pattern matches a whole text. `*` takes `/` in too.
+/// Returns whether a pattern matches a whole text. `*` takes `/` in too.
 pub(super) fn matches(mut pattern: &[u8], mut name: &[u8], budget: &Budget) -> Result<bool, Unmatched> {
     'pattern: while !pattern.is_empty() {
         let (is_star, chunk, rest) = chunk(pattern);

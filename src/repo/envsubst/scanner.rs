@@ -21,7 +21,7 @@ pub(super) enum Token {
     Right,
 }
 
-/// Tells whether a character belongs to a token of which it ends the byte with this number, counted from 1.
+/// Returns whether a character belongs to a token of which it ends the byte with this number, counted from 1.
 pub(super) type Accept = fn(char, usize) -> bool;
 
 /// A text and how far it is read.

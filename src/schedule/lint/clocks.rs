@@ -67,7 +67,7 @@ pub(super) fn clocks(windows: &[One<'_>], position: usize, edge: Edge, lints: &m
     }
 }
 
-/// Gives what the changes of the clocks do to one edge of a window in some years, and what of it still lasts.
+/// Returns what the changes of the clocks do to one edge of a window in some years, and what of it still lasts.
 fn effects(one: &One<'_>, edge: Edge, from: Timestamp, years: i64) -> Vec<Effect> {
     let expr = one.edges.of(edge);
     let since = from.checked_sub(Span::new().hours(LOOK_BACK * 24)).unwrap_or(from);
@@ -176,7 +176,7 @@ fn effect(
     }
 }
 
-/// Says whether an expression fires as far before and after a local time as the clocks change, so that one more
+/// Returns whether an expression fires as far before and after a local time as the clocks change, so that one more
 /// firing, or one less, is as regular as all others.
 fn is_regular(expr: &Recurrence, local: DateTime, before: Offset, after: Offset) -> bool {
     if !expr.has_times() {

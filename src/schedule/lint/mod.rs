@@ -56,7 +56,7 @@ pub enum LintCode {
 }
 
 impl LintCode {
-    /// Tells whether the windows of a type are so wrong that finer findings about them mean nothing.
+    /// Returns whether the windows of a type are so wrong that finer findings about them mean nothing.
     fn is_fatal(self) -> bool {
         use LintCode::{AlwaysOpen, LongerThanPeriod, NeverFires, Overlap, SameInstant};
         matches!(self, NeverFires | AlwaysOpen | SameInstant | LongerThanPeriod | Overlap)

@@ -200,7 +200,7 @@ impl One<'_> {
     }
 }
 
-/// Says whether a change of the clocks lies between two instants or within two days of them.
+/// Returns whether a change of the clocks lies between two instants or within two days of them.
 pub(super) fn near(change: Timestamp, from: Timestamp, to: Timestamp) -> bool {
     let at = change.as_second();
     from.as_second() - 2 * DAY <= at && at <= to.as_second() + 2 * DAY

@@ -86,7 +86,7 @@ fn timeline(windows: &[One<'_>]) -> Timeline {
     Timeline::of_pairs(windows.iter().map(|one| (one.edges.clone(), one.zone.clone())))
 }
 
-/// Gives closed times, or else open ones, that differ by more than the clocks make them, where an outage over the
+/// Returns closed times, or else open ones, that differ by more than the clocks make them, where an outage over the
 /// shortest is likely.
 fn uneven(lasting: Lasting) -> Option<(bool, Times)> {
     let likely = |times: &Times| !times.are_even() && i64::from(times.shortest) <= LONGEST_OUTAGE;

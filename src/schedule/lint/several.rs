@@ -117,7 +117,7 @@ fn expr(one: &One<'_>, opens: bool, other: &One<'_>) -> String {
     }
 }
 
-/// Gives the times in five years in which a type is closed, in order: since when and for how many seconds. The
+/// Returns the times in five years in which a type is closed, in order: since when and for how many seconds. The
 /// first may have begun before them; one that does not end lasts until their end.
 fn closed_times(windows: &[One<'_>], options: &LintOptions) -> Vec<(Timestamp, i64)> {
     let timeline = Timeline::of_pairs(windows.iter().map(|one| (one.edges.clone(), one.zone.clone())));

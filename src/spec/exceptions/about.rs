@@ -17,7 +17,7 @@ pub struct About {
 }
 
 impl About {
-    /// Tells whether nothing is named.
+    /// Returns whether nothing is named.
     pub fn is_empty(&self) -> bool {
         self.clusters.is_empty() && self.labels.is_empty()
     }
@@ -39,7 +39,7 @@ impl About {
         Ok(all.cloned().collect())
     }
 
-    /// Tells whether a freeze or an override of the spec names just these.
+    /// Returns whether a freeze or an override of the spec names just these.
     pub(super) fn is(&self, clusters: &Clusters) -> bool {
         match clusters {
             Clusters::All => self.is_empty(),

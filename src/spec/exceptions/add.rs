@@ -24,7 +24,7 @@ const LAST_YEAR: i16 = 2199;
 /// What stands in the place of an end that there is none of.
 pub const UNTIL_REMOVED: &str = "until it is removed";
 
-/// Tells whether a freeze has no end: it lasts until somebody takes it away.
+/// Returns whether a freeze has no end: it lasts until somebody takes it away.
 pub fn is_endless(freeze: Interval) -> bool {
     freeze.close.to_zoned(TimeZone::UTC).year() >= LAST_YEAR
 }

@@ -123,7 +123,7 @@ fn take(editor: &mut Editor, freezes: &[String], overrides: &[usize]) -> Result<
     Ok(())
 }
 
-/// Tells whether somebody wrote something behind an empty value.
+/// Returns whether somebody wrote something behind an empty value.
 fn has_remark(editor: &Editor, key: &str) -> bool {
     let end = editor.root().get(key).map_or(0, |node| node.span.end);
     let rest = editor.text().get(end..).unwrap_or_default().lines().next().unwrap_or_default();

@@ -23,7 +23,7 @@ pub struct FluxSource {
 }
 
 impl FluxDefaults {
-    /// Gives a namespace as Git says it, and this one where Git says none.
+    /// Returns a namespace as Git says it, and this one where Git says none.
     pub fn namespace_of<'a>(&'a self, said: &'a str) -> &'a str {
         if said.is_empty() { &self.namespace } else { said }
     }

@@ -53,7 +53,7 @@ impl GateDef {
         }
     }
 
-    /// Tells whether it opens at exact times and closes at exact times, whichever window it is: a pair of CronJobs turns one
+    /// Returns whether it opens at exact times and closes at exact times, whichever window it is: a pair of CronJobs turns one
     /// switch for all.
     pub fn is_exact(&self) -> bool {
         self.table.is_some() || self.mechanism == MechanismName::FluxOperator
@@ -115,7 +115,7 @@ words! {
 }
 
 impl MechanismName {
-    /// Tells whether what is real-time stops at the next commit where it depends on what a closed gate holds.
+    /// Returns whether what is real-time stops at the next commit where it depends on what a closed gate holds.
     ///
     /// kustomize-controller asks a dependency for the same revision only where both read one source
     /// (`checkDependencies`), and what a gate holds as `follow` does reads a source of its own.
@@ -123,7 +123,7 @@ impl MechanismName {
         matches!(self, MechanismName::Suspend)
     }
 
-    /// Tells whether what is gated reads a source of its own, which something moves while a window is open.
+    /// Returns whether what is gated reads a source of its own, which something moves while a window is open.
     pub const fn holds_sources(self) -> bool {
         matches!(self, MechanismName::Follow | MechanismName::FluxOperator)
     }

@@ -54,7 +54,7 @@ impl Default for LayoutTemplates {
 }
 
 impl LayoutTemplates {
-    /// Gives what the Flux Kustomization of a type is called that comes of one of this name.
+    /// Returns what the Flux Kustomization of a type is called that comes of one of this name.
     pub fn kustomization_of(&self, name: &str, change_type: &str) -> String {
         expand(&self.kustomization, &[("name", name), ("type", change_type)])
     }
@@ -66,7 +66,7 @@ impl LayoutTemplates {
         made.strip_prefix(before)?.strip_suffix(after).filter(|name| !name.is_empty())
     }
 
-    /// Gives each template with its key, in the order in which they are written.
+    /// Returns each template with its key, in the order in which they are written.
     pub fn entries(&self) -> [(&'static str, &str); 11] {
         [
             ("gate", &self.gate),

@@ -72,7 +72,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// Gives the folder that holds the spec, to which its paths are relative.
+    /// Returns the folder that holds the spec, to which its paths are relative.
     pub fn folder(&self) -> RepoPath {
         self.path.parent().unwrap_or_else(RepoPath::top)
     }
@@ -99,12 +99,12 @@ impl Spec {
         self.zone().or_else(|| self.zone_of_windows()).unwrap_or(TimeZone::UTC)
     }
 
-    /// Gives the type of this name.
+    /// Returns the type of this name.
     pub fn change_type(&self, name: &str) -> Option<&ChangeType> {
         self.types.iter().find(|change_type| change_type.name.value == name)
     }
 
-    /// Gives the windows in which a type reconciles in a cluster: the cluster's own where it has
+    /// Returns the windows in which a type reconciles in a cluster: the cluster's own where it has
     /// some, else the type's; none for a real-time or unknown type.
     pub fn windows_of(&self, cluster: &str, type_name: &str) -> Vec<&Placed<WindowDef>> {
         let Some(change_type) = self.change_type(type_name) else { return Vec::new() };
@@ -153,7 +153,7 @@ impl Spec {
         own.filter(|given| self.is_one_of(cluster, &given.clusters)).collect()
     }
 
-    /// Tells whether a freeze or an override is about a cluster. One that the spec does not name has no labels.
+    /// Returns whether a freeze or an override is about a cluster. One that the spec does not name has no labels.
     pub fn is_one_of(&self, cluster: &str, clusters: &Clusters) -> bool {
         match clusters {
             Clusters::All => true,
@@ -165,7 +165,7 @@ impl Spec {
         }
     }
 
-    /// Tells whether a rule is one of those that a spec without `rules` has, but for the last.
+    /// Returns whether a rule is one of those that a spec without `rules` has, but for the last.
     pub fn is_default(&self, rule: &Rule) -> bool {
         let of_kind = |kind: &str| Matcher { kind: Some(kind.to_owned()), ..Matcher::default() };
         self.types.first().is_some_and(|first| first.name == rule.type_name)
@@ -203,7 +203,7 @@ impl Spec {
         self.clusters.values().chain(self.ungated.values())
     }
 
-    /// Tells whether it wants a gate in a cluster: it names the cluster, and a type has windows.
+    /// Returns whether it wants a gate in a cluster: it names the cluster, and a type has windows.
     pub fn gates(&self, cluster: &str) -> bool {
         self.has_gated_type() && self.clusters.contains_key(cluster)
     }
@@ -227,12 +227,12 @@ impl Spec {
         (0..self.types.len()).filter(|position| !self.types[*position].is_real_time())
     }
 
-    /// Tells whether a type has windows.
+    /// Returns whether a type has windows.
     pub fn has_gated_type(&self) -> bool {
         self.gated_types().next().is_some()
     }
 
-    /// Tells whether a cluster's CronJobs run, by its own word or else by [`GateDef::enabled`].
+    /// Returns whether a cluster's CronJobs run, by its own word or else by [`GateDef::enabled`].
     pub fn gate_enabled(&self, cluster: &str) -> bool {
         self.clusters.get(cluster).and_then(|cluster| cluster.enabled).unwrap_or(self.gate.enabled)
     }
@@ -265,7 +265,7 @@ pub struct ChangeType {
 }
 
 impl ChangeType {
-    /// Tells whether changes of this type never wait for a window.
+    /// Returns whether changes of this type never wait for a window.
     pub fn is_real_time(&self) -> bool {
         self.windows.is_empty()
     }

@@ -36,12 +36,12 @@ pub struct Matcher {
 }
 
 impl Matcher {
-    /// Tells whether every object matches, because nothing is asked.
+    /// Returns whether every object matches, because nothing is asked.
     pub fn matches_all(&self) -> bool {
         *self == Matcher::default()
     }
 
-    /// Tells whether it matches every object that the other matches, as far as equal conditions show it.
+    /// Returns whether it matches every object that the other matches, as far as equal conditions show it.
     pub fn covers(&self, other: &Matcher) -> bool {
         fn asks_no_more<T: PartialEq>(own: &Option<T>, other: &Option<T>) -> bool {
             own.is_none() || own == other

@@ -232,7 +232,7 @@ pub(in crate::spec) fn set_names(
     }
 }
 
-/// Tells whether a list becomes another by taking items away and adding some at its end.
+/// Returns whether a list becomes another by taking items away and adding some at its end.
 fn keeps_order(listed: &[String], names: &[String]) -> bool {
     let kept: Vec<&String> = listed.iter().filter(|name| names.contains(name)).collect();
     names.iter().zip(&kept).all(|(name, kept)| name == *kept)

@@ -101,7 +101,7 @@ pub(super) struct User<'a> {
     pub cluster: Option<&'a str>,
 }
 
-/// Gives the types, and the types of clusters, that have a named window.
+/// Returns the types, and the types of clusters, that have a named window.
 pub(super) fn users<'a>(spec: &'a Spec, name: &str) -> Vec<User<'a>> {
     let types = spec
         .types

@@ -25,7 +25,7 @@ use crate::text::{did_you_mean, sha256, some};
 /// The version of the answers' form; it grows when something is taken away or means something else.
 pub(super) const VERSION: u32 = 1;
 
-/// Gives the revision of a spec: the SHA-256 of its bytes in lower-case hexadecimal.
+/// Returns the revision of a spec: the SHA-256 of its bytes in lower-case hexadecimal.
 pub fn revision(bytes: &[u8]) -> String {
     sha256(bytes)
 }

@@ -65,7 +65,7 @@ pub(super) fn replace(
     editor.rename_key(&beside, name)
 }
 
-/// Gives the value at a path of names, if there is one.
+/// Returns the value at a path of names, if there is one.
 pub(in crate::spec) fn at(editor: &Editor, path: &[Key]) -> Option<serde_json::Value> {
     let mut node = editor.root();
     for key in path {

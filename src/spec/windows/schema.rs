@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::schedule::WindowKey;
 use crate::spec::windows::VERSION;
 
-/// Gives the JSON Schema (draft 2020-12) of every answer of `windows`, `freeze` and `override`; `kind` tells them apart.
+/// Returns the JSON Schema (draft 2020-12) of every answer of `windows`, `freeze` and `override`; `kind` tells them apart.
 ///
 /// Fields may be added under the same version; none goes or changes its meaning.
 pub fn schema() -> Value {

@@ -8,7 +8,7 @@ fn missing(path: &[Key]) -> EditError {
     EditError::new(format!("there is nothing at {}", show(path)))
 }
 
-/// Gives the value at a path.
+/// Returns the value at a path.
 pub(super) fn get_at<'v>(value: &'v Value, path: &[Key]) -> Option<&'v Value> {
     path.iter().try_fold(value, |value, key| match key {
         Key::Name(name) => value.get(name),
@@ -16,7 +16,7 @@ pub(super) fn get_at<'v>(value: &'v Value, path: &[Key]) -> Option<&'v Value> {
     })
 }
 
-/// Gives the place of a path, making mappings of what is missing or null on the way.
+/// Returns the place of a path, making mappings of what is missing or null on the way.
 fn make_at<'v>(value: &'v mut Value, path: &[Key]) -> Result<&'v mut Value, EditError> {
     let mut value = value;
     for key in path {

@@ -202,7 +202,7 @@ impl Editor {
         ways.into_iter().next().ok_or_else(|| EditError::new("no place for it was found"))
     }
 
-    /// Gives the spaces between dash and content as the given item has them.
+    /// Returns the spaces between dash and content as the given item has them.
     fn gap(&self, item: &Node) -> usize {
         let Some(dash) = item.dash() else { return 1 };
         let blanks = lines::skip_blanks(&self.text, dash + 1) - dash - 1;
@@ -255,7 +255,7 @@ impl Editor {
         Ok(vec![Splice { range: at..at, text: format!("{before}{}{line_break}", block.join(line_break)) }])
     }
 
-    /// Gives the start of the first line below `end` that is no comment in column `least` or deeper.
+    /// Returns the start of the first line below `end` that is no comment in column `least` or deeper.
     pub(super) fn after_comments(&self, end: usize, least: usize) -> usize {
         let text = &self.text;
         let mut at = lines::next_line(text, end);

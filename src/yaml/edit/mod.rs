@@ -125,17 +125,17 @@ impl Editor {
         self
     }
 
-    /// Gives the text as edited so far.
+    /// Returns the text as edited so far.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Gives the text as edited so far.
+    /// Returns the text as edited so far.
     pub fn into_text(self) -> String {
         self.text
     }
 
-    /// Gives the document's value as edited so far.
+    /// Returns the document's value as edited so far.
     pub fn root(&self) -> &Node {
         &self.document().root
     }
@@ -396,7 +396,7 @@ impl Editor {
         self.add_entry(target, &entry)
     }
 
-    /// Gives a key another name, in its place.
+    /// Returns a key another name, in its place.
     ///
     /// # Errors
     ///
@@ -436,7 +436,7 @@ impl Editor {
         })
     }
 
-    /// Gives the bytes of the text of the beginning that became these.
+    /// Returns the bytes of the text of the beginning that became these.
     fn origin(&self, span: Range<usize>) -> Range<usize> {
         let back = |at: usize| self.history.iter().rev().fold(at, |at, splices| before(splices, at));
         let start = back(span.start);
@@ -508,7 +508,7 @@ impl Editor {
     }
 }
 
-/// Gives where a place of a text was before these replacements, which are in order; where what stands
+/// Returns where a place of a text was before these replacements, which are in order; where what stands
 /// there is new, where that begins.
 fn before(splices: &[Splice], at: usize) -> usize {
     let (mut old, mut new) = (0, 0);

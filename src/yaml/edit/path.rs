@@ -101,7 +101,7 @@ impl Editor {
         Ok(first.map(|(key, value)| (key, value)))
     }
 
-    /// Gives the list at a path.
+    /// Returns the list at a path.
     pub(super) fn list(&self, path: &[Key]) -> Result<Step<'_>, EditError> {
         let (steps, _) = self.walk(path)?;
         match steps.last() {

@@ -45,7 +45,7 @@ impl Editor {
         self.commit(vec![Splice { range: span, text }], &same)
     }
 
-    /// Gives the replacements that write out what depends on the values that change.
+    /// Returns the replacements that write out what depends on the values that change.
     fn dependents(&self, way: &[Key], gone: &[Vec<Key>]) -> Result<Vec<Splice>, EditError> {
         let (steps, _) = self.walk(way)?;
         let mut edited: Vec<&Node> = steps.iter().map(|step| step.node).collect();
@@ -82,7 +82,7 @@ impl Editor {
         Ok(splices)
     }
 
-    /// Gives a value as it is written, without anchors and with what its aliases stand for; `None` for
+    /// Returns a value as it is written, without anchors and with what its aliases stand for; `None` for
     /// a collection of several lines and for what has a tag.
     fn on_one_line(&self, node: &Node, in_flow: bool) -> Option<String> {
         let written = &self.text[node.span.clone()];
@@ -187,7 +187,7 @@ fn holds(node: &Node, other: &Node) -> bool {
     node.start <= other.start && other.span.end <= node.span.end
 }
 
-/// Tells whether an alias's target is this node: both are read from the same bytes.
+/// Returns whether an alias's target is this node: both are read from the same bytes.
 fn is_same(node: &Node, target: &Node) -> bool {
     node.anchor().is_some() && (node.start, &node.span) == (target.start, &target.span)
 }

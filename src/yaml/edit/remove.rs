@@ -76,7 +76,7 @@ impl Editor {
         Ok(ranges.into_iter().map(remove).collect())
     }
 
-    /// Gives the whole lines of an entry or item. To a block collection belong comments right below it
+    /// Returns the whole lines of an entry or item. To a block collection belong comments right below it
     /// that are indented deeper than the entry; below a scalar they may be other entries, switched off.
     fn entry_lines(&self, start: usize, value: &Node) -> Result<Range<usize>, EditError> {
         let end = value.span.end;

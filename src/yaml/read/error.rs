@@ -20,7 +20,7 @@ pub struct ReadError {
 pub(super) const ALIASED: &str = "aliases stand for more than";
 
 impl ReadError {
-    /// Tells whether it is for what the aliases of a document stand for, all expanded.
+    /// Returns whether it is for what the aliases of a document stand for, all expanded.
     pub fn is_of_aliases(&self) -> bool {
         self.message.starts_with(ALIASED)
     }

@@ -268,7 +268,7 @@ pub(super) fn tagged(tag: Option<String>) -> Option<Box<Marks>> {
     tag.map(|tag| Box::new(Marks { anchor: None, tag: Some(tag) }))
 }
 
-/// Gives a tag in full.
+/// Returns a tag in full.
 pub(super) fn tag_text(tag: &granit_parser::Tag) -> String {
     format!("{}{}", tag.handle(), tag.suffix())
 }

@@ -82,7 +82,7 @@ impl Pushed<'_> {
         self.cluster().api.get(&format!("{ARTIFACTS}/flux-system-rw"))
     }
 
-    /// Gives the digest at which the held source is.
+    /// Returns the digest at which the held source is.
     fn pin(&self) -> Option<String> {
         self.held()?["spec"]["ref"]["digest"].as_str().map(str::to_owned)
     }

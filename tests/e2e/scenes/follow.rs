@@ -34,19 +34,19 @@ pub fn open(fleet: &Fleet, given: &Window) {
     fleet.tree.write("windows.yaml", format!("{spec}{text}"));
 }
 
-/// Gives the commit at which the held source is.
+/// Returns the commit at which the held source is.
 pub fn pin(cluster: &Cluster) -> Option<String> {
     let found = cluster.api.get(&format!("{SOURCES}/flux-system-rw"))?;
     found["spec"]["ref"]["commit"].as_str().map(str::to_owned)
 }
 
-/// Gives the revision that a Flux Kustomization has applied, where that is ready.
+/// Returns the revision that a Flux Kustomization has applied, where that is ready.
 pub fn applied(cluster: &Cluster, name: &str) -> Option<String> {
     let found = cluster.kustomization(name).filter(crate::fleet::ready)?;
     found["status"]["lastAppliedRevision"].as_str().map(str::to_owned)
 }
 
-/// Gives the UIDs of what is applied, but for the gate.
+/// Returns the UIDs of what is applied, but for the gate.
 pub fn uids(cluster: &Cluster) -> Vec<(String, String)> {
     let is_of_gate = |name: &str| name.starts_with("CronJob") || name.starts_with("ConfigMap jobs/");
     cluster.uids().into_iter().filter(|(name, _)| !is_of_gate(name)).collect()

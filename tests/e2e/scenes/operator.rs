@@ -19,7 +19,7 @@ const DEPLOYMENT: &str = "/apis/apps/v1/namespaces/nginx/deployments/nginx";
 /// How long something must not happen that would take some seconds.
 const LONG: SignedDuration = SignedDuration::from_secs(40);
 
-/// Gives the UIDs of what is applied, but for the gate.
+/// Returns the UIDs of what is applied, but for the gate.
 fn uids(cluster: &Cluster) -> Vec<(String, String)> {
     cluster
         .uids()

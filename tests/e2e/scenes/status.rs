@@ -31,7 +31,7 @@ fn parsed(run: &Run) -> (i32, Value) {
     (run.code, answer)
 }
 
-/// Gives the kinds of what is not as it should be.
+/// Returns the kinds of what is not as it should be.
 fn kinds(answer: &Value) -> Vec<&str> {
     let problems = answer["clusters"][0]["problems"].as_array().unwrap();
     problems.iter().map(|problem| problem["kind"].as_str().unwrap()).collect()

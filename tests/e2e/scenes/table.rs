@@ -16,7 +16,7 @@ pub fn utc(at: Timestamp) -> String {
     at.to_zoned(TimeZone::UTC).strftime("%Y-%m-%dT%H:%MZ").to_string()
 }
 
-/// Tells whether a job of the gate has suspended it.
+/// Returns whether a job of the gate has suspended it.
 pub fn is_held(cluster: &Cluster) -> bool {
     let found = cluster.api.get(&format!("{KUSTOMIZATIONS}/apps-rw")).unwrap();
     found["metadata"]["annotations"]["gitops-windows/held"].is_string() && found["spec"]["suspend"] == true

@@ -43,7 +43,7 @@ pub fn closed_until_soon(fleet: &Fleet, minutes: i64) -> Window {
     window
 }
 
-/// Gives the image that the cluster's nginx runs.
+/// Returns the image that the cluster's nginx runs.
 pub fn image(cluster: &Cluster) -> String {
     let path = "/apis/apps/v1/namespaces/nginx/deployments/nginx";
     let deployment = cluster.api.get(path).unwrap_or_default();
@@ -51,7 +51,7 @@ pub fn image(cluster: &Cluster) -> String {
     image.as_str().unwrap_or_default().to_owned()
 }
 
-/// Gives the configuration that the cluster's nginx mounts.
+/// Returns the configuration that the cluster's nginx mounts.
 pub fn conf(cluster: &Cluster) -> String {
     let path = "/api/v1/namespaces/nginx/configmaps/nginx-conf";
     match cluster.api.get(path).unwrap_or_default()["data"]["default.conf"].take() {

@@ -9,7 +9,7 @@ const TAIL: &str = ", which were:";
 const TAIL_UNENDED: &str = ", which were, without a line break at the end:";
 const LINE: &str = "#| ";
 
-/// Gives the new text with the lines that differ from the old one's in comments above them;
+/// Returns the new text with the lines that differ from the old one's in comments above them;
 /// `None` where a comment there would become part of something else.
 pub(super) fn remember(old: &str, new: &str, document: usize) -> Option<String> {
     let (before, after): (Vec<&str>, Vec<&str>) =
@@ -41,7 +41,7 @@ pub(super) fn remember(old: &str, new: &str, document: usize) -> Option<String> 
     is_right.then_some(text)
 }
 
-/// Gives the text with the remembered lines in their place; `None` where none are remembered.
+/// Returns the text with the remembered lines in their place; `None` where none are remembered.
 pub(super) fn recall(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let head = lines.iter().position(|line| line.starts_with(HEAD))?;

@@ -11,7 +11,7 @@ use crate::plan::migrate::moving::Move;
 use crate::repo::manifest::ObjectId;
 use crate::repo::{FluxKustomization, Relation};
 
-/// Gives what is missing before the next step of a move; nothing where the cluster is ready.
+/// Returns what is missing before the next step of a move; nothing where the cluster is ready.
 ///
 /// `inventories` are what Git says, `live` what the cluster says.
 pub fn missing(
@@ -66,7 +66,7 @@ fn lookup<'l>(
     Ok(found)
 }
 
-/// Says whether a live Flux Kustomization has applied the base: it may be ready with an older commit.
+/// Returns whether a live Flux Kustomization has applied the base: it may be ready with an older commit.
 fn applied(live: &LiveKustomization, options: &MigrateOptions) -> Option<String> {
     let (name, base) = (&live.name, &options.base);
     let Some(commit) = &live.commit else {

@@ -77,7 +77,7 @@ fn veiled(input: &Input<'_>, one: &Move<'_>) -> Option<Problem> {
     ))
 }
 
-/// Gives a Flux Kustomization whose path has a variable and may be this folder of a cluster.
+/// Returns a Flux Kustomization whose path has a variable and may be this folder of a cluster.
 pub fn may_apply<'a>(input: &Input<'a>, cluster: &str, folder: &RepoPath) -> Option<&'a FluxKustomization> {
     let veiled = input.model.unplaced().filter(|flux| holds_variable(flux.spec("path")));
     let mut meant = veiled.filter(|flux| {

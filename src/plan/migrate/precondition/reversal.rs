@@ -31,7 +31,7 @@ pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
     ))
 }
 
-/// Gives what makes a Flux Kustomization delete what it applies when it goes.
+/// Returns what makes a Flux Kustomization delete what it applies when it goes.
 fn deleting(one: &FluxKustomization) -> Option<String> {
     let policy = one.spec("deletionPolicy").as_str().unwrap_or_default();
     if deletes_anyway(policy) {

@@ -19,7 +19,7 @@ pub fn check(subject: &Subject<'_>, one: &Move<'_>) -> Option<Problem> {
     all.get(&one.whole).cloned()
 }
 
-/// Gives the entry points under way of which an object is on the side of another type than the rules say:
+/// Returns the entry points under way of which an object is on the side of another type than the rules say:
 /// the spec was edited since, and a step would give the object to the wrong Flux Kustomization.
 fn outdated(input: &Input<'_>, found: &[Move<'_>]) -> BTreeMap<RepoPath, Problem> {
     let wholes: BTreeSet<&RepoPath> =

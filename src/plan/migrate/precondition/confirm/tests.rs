@@ -62,7 +62,7 @@ fn cluster() -> Vec<LiveKustomization> {
     vec![one("rt", "content-north"), one("rw", "settings")]
 }
 
-/// Gives what is missing in a cluster that was changed from how it is to be.
+/// Returns what is missing in a cluster that was changed from how it is to be.
 fn told(change: impl Fn(&mut Vec<LiveKustomization>)) -> Vec<String> {
     told_of("content-${site}", change)
 }
