@@ -5,51 +5,27 @@
 //! fails without Go.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test's helpers may fail loudly and speak")]
 
+#[path = "support/oracle.rs"]
+mod oracle;
 mod support;
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use gitops_windows::repo::envsubst::{Filler, Variable};
 use gitops_windows::repo::post_build::substituted;
 use gitops_windows::yaml::emit;
+use oracle::{ask, built, same};
 use serde_json::{Value, json};
 use support::thorough::is_thorough;
 
-/// Builds the oracle once; `None` without Go.
+/// Builds the oracle once; `None` without Go, which fails where all is to be tried.
 fn oracle() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let build = || {
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("envsubst-oracle");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/envsubst-oracle");
-        let mut go = Command::new("go");
-        match go.args(["build", "-o"]).arg(&program).arg(".").current_dir(source).status() {
-            Ok(status) if status.success() => Some(program),
-            other => {
-                assert!(!is_thorough(), "Go could not build tests/envsubst-oracle ({other:?})");
-                eprintln!("skipped: Go could not build tests/envsubst-oracle ({other:?})");
-                None
-            }
-        }
-    };
-    BUILT.get_or_init(build).as_deref()
-}
-
-/// Asks Go.
-fn ask(program: &Path, questions: &[Value]) -> Vec<Value> {
-    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let lines: String = questions.iter().map(|question| format!("{question}\n")).collect();
-    let writer = std::thread::spawn(move || stdin.write_all(lines.as_bytes()));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    let lines = output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let answers: Vec<Value> = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
-    assert_eq!(answers.len(), questions.len());
-    answers
+    let program = BUILT.get_or_init(|| built("envsubst-oracle")).as_deref();
+    assert!(program.is_some() || !is_thorough(), "Go could not build tests/envsubst-oracle");
+    program
 }
 
 /// Texts made by chance.
@@ -295,18 +271,6 @@ fn objects_come_to_what_the_controller_makes_of_them() {
     eprintln!("{} objects, {failing} of which fail: {} differences", cases.len(), different.len());
     // The readers of YAML differ in `"\/"`, and in a comment right behind a quote.
     assert!(different.len() <= cases.len() / 5000, "{}", different[..different.len().min(5)].join("\n"));
-}
-
-/// Compares values; numbers by size, since Go's JSON writes 1.0 as 1.
-fn same(ours: &Value, theirs: &Value) -> bool {
-    match (ours, theirs) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
-        }
-        _ => ours == theirs,
-    }
 }
 
 /// What each function does, and what is none.

@@ -3,12 +3,14 @@
 //! Builds `tests/yaml-oracle`; says so and passes where Go is not at hand.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test's helpers may fail loudly and speak")]
 
-use std::io::Write;
+#[path = "support/oracle.rs"]
+mod oracle;
+
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use gitops_windows::yaml::{EditError, Editor, NodeKind, Schema, quote, read_documents};
+use oracle::{built, same};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -17,55 +19,13 @@ use serde_json::{Value, json};
 /// Builds the oracle once; `None` without Go.
 fn oracle() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    BUILT
-        .get_or_init(|| {
-            let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("yaml-oracle");
-            let built = Command::new("go")
-                .args(["build", "-o"])
-                .arg(&program)
-                .arg(".")
-                .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/yaml-oracle"))
-                .status();
-            match built {
-                Ok(status) if status.success() => Some(program),
-                other => {
-                    eprintln!("skipped: Go could not build tests/yaml-oracle ({other:?})");
-                    None
-                }
-            }
-        })
-        .as_deref()
+    BUILT.get_or_init(|| built("yaml-oracle")).as_deref()
 }
 
 /// Asks Go what the texts mean.
 fn ask(program: &Path, texts: &[String]) -> Vec<Value> {
-    let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    let mut stdin = child.stdin.take().unwrap();
-    let lines: Vec<String> = texts.iter().map(|text| format!("{}\n", json!(text))).collect();
-    let writer =
-        std::thread::spawn(move || lines.iter().try_for_each(|line| stdin.write_all(line.as_bytes())));
-    let output = child.wait_with_output().unwrap();
-    writer.join().unwrap().unwrap();
-    let answers: Vec<Value> = output
-        .stdout
-        .split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty())
-        .map(|line| serde_json::from_slice(line).unwrap())
-        .collect();
-    assert_eq!(answers.len(), texts.len());
-    answers
-}
-
-/// Compares values; numbers by size, since Go's JSON writes 1.0 as 1.
-fn same(ours: &Value, theirs: &Value) -> bool {
-    match (ours, theirs) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
-        }
-        _ => ours == theirs,
-    }
+    let questions: Vec<Value> = texts.iter().map(|text| json!(text)).collect();
+    oracle::ask(program, &questions)
 }
 
 fn runner(cases: u32) -> TestRunner {

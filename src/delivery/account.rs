@@ -46,12 +46,8 @@ impl Cluster {
     /// root, or else that of the other one. `None` without a lockdown.
     pub fn account_beside<'v>(&'v self, sibling: &'v FluxKustomization, namespace: &str) -> Option<&'v str> {
         self.default_account()?;
-        let named = |root: &Value| {
-            let [own, name] =
-                ["namespace", "name"].map(|key| root["metadata"][key].as_str().unwrap_or_default());
-            self.reached("", (own, name)).filter(|one| one.namespace() == namespace)
-        };
-        let roots = self.roots.iter().filter_map(|root| named(root.kustomization.as_ref()?));
+        let roots = self.roots.iter().filter_map(|root| self.reached("", root.key()?));
+        let roots = roots.filter(|one| one.namespace() == namespace);
         let mut accounts = roots.map(|root| &root.value["spec"]).chain([&sibling.effective["spec"]]);
         accounts.find_map(|spec| spec["serviceAccountName"].as_str().filter(|account| !account.is_empty()))
     }

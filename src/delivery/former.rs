@@ -124,10 +124,8 @@ impl Former {
 
     /// Returns the sources that a root has brought, and that it deletes once it brings them no more.
     pub(super) fn sources_of(&self, root: &Root) -> impl Iterator<Item = SourceId> {
-        let metadata = root.kustomization.as_ref().map(|own| &own["metadata"]);
-        let text = |field: &str| metadata.and_then(|own| own[field].as_str()).unwrap_or_default();
-        let by = (root.folder.clone(), owned(("", text("namespace"), text("name"))));
-        let brought = self.left.get(&by).into_iter().flat_map(|left| &left.others);
+        let by = root.key().map(|(namespace, name)| (root.folder.clone(), owned(("", namespace, name))));
+        let brought = by.and_then(|by| self.left.get(&by)).into_iter().flat_map(|left| &left.others);
         brought.filter(|one| !is_kept(&one.value)).map(|one| SourceId::of_object(&one.value))
     }
 
@@ -154,9 +152,7 @@ fn key(cluster: &Cluster, one: &Reached) -> Option<By> {
 
 /// Returns a root with what the cluster has of it; `None` where Git does not say what applies it, or something else brings it.
 fn former_root(cluster: &Cluster, root: &Root) -> Option<FormerRoot> {
-    let metadata = &root.kustomization.as_ref()?["metadata"];
-    let text = |field: &str| metadata[field].as_str().unwrap_or_default();
-    let one = cluster.reached("", (text("namespace"), text("name")))?;
+    let one = cluster.reached("", root.key()?)?;
     let position = cluster.position(one)?;
     let mut bringers = one.bringers.iter().filter_map(|by| by.kustomization());
     if bringers.any(|by| by != position) {

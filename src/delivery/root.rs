@@ -106,9 +106,15 @@ impl Root {
         if self.reason == Reason::AppliesItself && !file.is_within(&self.folder) {
             return None;
         }
+        let (namespace, name) = self.key()?;
+        Some((file, namespace, name))
+    }
+
+    /// Returns the namespace and the name of the Flux Kustomization that applies it; `None` where Git does not say that.
+    pub(super) fn key(&self) -> Option<(&str, &str)> {
         let metadata = &self.kustomization.as_ref()?["metadata"];
         let text = |field: &str| metadata[field].as_str().unwrap_or_default();
-        Some((file, text("namespace"), text("name")))
+        Some((text("namespace"), text("name")))
     }
 }
 

@@ -151,7 +151,7 @@ pub fn shown(object: &Value, word: &str) -> Value {
 fn hidden(value: Value, hide: bool, word: &str) -> Value {
     match value {
         Value::Object(fields) => {
-            let nests = is_of_secret(&Value::Object(fields.clone()));
+            let nests = is_of_secret(&fields);
             let fields = fields.into_iter().map(|(name, value)| {
                 let hide = hide || name == COPY || nests && NESTED.contains(&name.as_str());
                 (name, hidden(value, hide, word))

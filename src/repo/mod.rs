@@ -28,6 +28,7 @@ mod salvage;
 #[cfg(test)]
 pub(crate) mod scratch;
 pub mod secret;
+pub mod selector;
 mod snapshot;
 pub(crate) mod umbrella;
 

@@ -1,4 +1,4 @@
-//! What the `postBuild` of a Flux Kustomization puts into the names of objects.
+//! What the `postBuild` of a Flux Kustomization puts into objects.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -3,9 +3,10 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::repo::manifest::ObjectId;
+use crate::repo::selector::fits;
 
 /// The annotation in which `kubectl apply` keeps a copy of the whole object.
 pub const COPY: &str = "kubectl.kubernetes.io/last-applied-configuration";
@@ -40,15 +41,18 @@ pub fn holds_values(text: &str) -> bool {
     KIND.is_match(text) && DATA.is_match(text)
 }
 
-/// Returns whether a value is a Secret with values, or a patch that may be of one by its `target`: both stand in fields of
-/// other objects too. The kind of a target is a pattern, and one without may be of any (kustomize, `types.Selector`).
-pub fn is_of_secret(value: &Value) -> bool {
-    let has = |name: &str| !value[name].is_null();
-    let is_kind =
-        |kind: &str| Regex::new(&format!("^(?:{kind})$")).map_or(true, |kind| kind.is_match("Secret"));
-    let may_be = |target: &Value| target.is_object() && target["kind"].as_str().is_none_or(is_kind);
-    value["kind"] == "Secret" && (has("data") || has("stringData"))
-        || may_be(&value["target"]) && value["patch"].as_str().is_none_or(changes_values) && has("patch")
+/// Returns whether an object of JSON is a Secret with values, or a patch that may be of one by its `target`: both stand in
+/// fields of other objects too. A target without a kind may be of any.
+pub fn is_of_secret(fields: &Map<String, Value>) -> bool {
+    let has = |name: &str| fields.get(name).is_some_and(|value| !value.is_null());
+    let is_patch = || {
+        let target = fields.get("target").filter(|target| target.is_object());
+        let kind = |target: &Value| target["kind"].as_str().is_none_or(|kind| fits(kind, "Secret"));
+        let text = fields.get("patch").and_then(Value::as_str);
+        text.is_none_or(changes_values) && target.is_some_and(kind)
+    };
+    fields.get("kind").is_some_and(|kind| kind == "Secret") && (has("data") || has("stringData"))
+        || has("patch") && is_patch()
 }
 
 /// Returns whether the text of a patch changes what would be values of a Secret.
@@ -58,12 +62,11 @@ pub fn changes_values(patch: &str) -> bool {
 
 /// Returns whether a value, or one in it, is of a Secret.
 pub fn nests_secret(value: &Value) -> bool {
-    is_of_secret(value)
-        || match value {
-            Value::Object(fields) => fields.values().any(nests_secret),
-            Value::Array(items) => items.iter().any(nests_secret),
-            _ => false,
-        }
+    match value {
+        Value::Object(fields) => is_of_secret(fields) || fields.values().any(nests_secret),
+        Value::Array(items) => items.iter().any(nests_secret),
+        _ => false,
+    }
 }
 
 /// The names of the fields below which values of a Secret that stands in another object may be.
@@ -106,7 +109,7 @@ mod tests {
         }
         let patch = |text: &str, target: &Value| json!({ "patches": [{ "patch": text, "target": target }] });
         let add = "- { op: add, path: /stringData/a, value: b }";
-        for kind in [json!("Secret"), json!("Sec.*|ConfigMap"), Value::Null, json!("(")] {
+        for kind in [json!("Secret"), json!("Sec.*|ConfigMap"), json!(""), Value::Null, json!("(")] {
             let target = json!({ "kind": kind, "name": "a" });
             assert!(nests_secret(&patch(add, &target)) && nests_secret(&patch("- path: /data", &target)));
         }

@@ -6,11 +6,12 @@ use crate::check::audit::place::{NOT_HERE, missing, paths};
 use crate::check::audit::unreadable::{files, unreadable};
 use crate::check::code::{APPLIES_NOTHING, DOES_NOT_BUILD, NOT_JUDGED};
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, Delivery, Effect, Reason};
+use crate::delivery::{Applied, Delivery, Effect, Reached, Reason};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
 use crate::render::without_aliases;
 use crate::repo::flux::is_yaml;
+use crate::repo::manifest::ObjectId;
 use crate::repo::{Kustomization, built};
 
 /// Finds files that no build can read, folders that do not build, and paths that lead nowhere.
@@ -50,13 +51,20 @@ fn losing<'s>(subject: &'s Subject<'_>) -> impl Iterator<Item = Diagnostic> + 's
     let clusters = subject.model.delivered.all.iter();
     let all = clusters.flat_map(|cluster| cluster.losing_values().map(move |found| (cluster, found)));
     all.filter_map(|(cluster, (one, id))| {
-        let name = one.name();
-        let found = DOES_NOT_BUILD
-            .finding(format!("once {id} is deleted, {name} fails: it needs its values"))
-            .at(subject.model.standing(one)?.place("postBuild"))
-            .help(format!("keep {} until {name} takes no values from it\nor set `optional: true`", id.name));
-        Some(found.about(cluster.key(one)))
+        let (message, help) = lost_values(one, &id, "");
+        let place = subject.model.standing(one)?.place("postBuild");
+        Some(DOES_NOT_BUILD.finding(message).at(place).help(help).about(cluster.key(one)))
     })
+}
+
+/// Says that a Flux Kustomization fails once an object is deleted from which it takes values, and what to do. `at` is when
+/// that is deleted, to follow the word, where it is known.
+pub fn lost_values(one: &Reached, id: &ObjectId, at: &str) -> (String, String) {
+    let name = one.name();
+    (
+        format!("once {id} is deleted{at}, {name} fails: it needs its values"),
+        format!("keep {} until {name} takes no values from it\nor set `optional: true`", id.name),
+    )
 }
 
 /// Says why roots do not build of which no file holds the Flux Kustomizations: a FluxInstance makes them, or their files are

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::check::code::{PATCH_WITHOUT_MATCH, UNLISTED_PATCH};
@@ -17,6 +16,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::generated::is_generated;
 use crate::render::{Object, RenderError, Request};
 use crate::repo::manifest::ObjectId;
+use crate::repo::selector::fits;
 use crate::repo::{File, Graph, Kustomization, Target};
 use crate::yaml::Node;
 
@@ -252,8 +252,7 @@ fn matches_any(subject: &Subject<'_>, target: &Node, objects: &[Object]) -> bool
         |key: &str| target.get_ignore_case(key).and_then(Node::scalar_text).filter(|text| !text.is_empty());
     let fits = |key: &str, text: &str| {
         // What is no regular expression fails the build, which is told elsewhere.
-        field(key)
-            .is_none_or(|pattern| Regex::new(&format!("^(?:{pattern})$")).map_or(true, |r| r.is_match(text)))
+        field(key).is_none_or(|pattern| fits(pattern, text))
     };
     objects.iter().any(|object| {
         let id = Arc::new(ObjectId::of(&object.value));

@@ -4,7 +4,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use regex::Regex;
 use serde_json::Value;
 
 use crate::delivery::Input;
@@ -12,6 +11,7 @@ use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::plan::problem::Problem;
 use crate::repo::flux::GROUP;
+use crate::repo::selector::fits;
 use crate::repo::{File, FluxKustomization, Kustomization, built};
 use crate::yaml::{Node, read_documents};
 
@@ -79,9 +79,7 @@ impl Patch {
         ];
         fields.iter().filter(|(_, text)| !text.is_empty()).all(|(key, text)| {
             let pattern = target.get_ignore_case(key).and_then(Node::scalar_text).unwrap_or_default();
-            // A pattern that can't be read fails the build.
-            pattern.is_empty()
-                || Regex::new(&format!("^(?:{pattern})$")).map_or(true, |regex| regex.is_match(text))
+            fits(pattern, text)
         })
     }
 

@@ -1,7 +1,8 @@
 //! Values that a Flux Kustomization needs and that are deleted.
 
+use crate::check::lost_values;
 use crate::delivery::Kind;
-use crate::diagnostic::Place;
+use crate::diagnostic::{Place, one_line};
 use crate::pr::clock::Clock;
 use crate::pr::finding::Finding;
 use crate::pr::landing::State;
@@ -22,15 +23,12 @@ pub(super) fn losing(clock: &Clock<'_>, changes: &[Line]) -> Vec<Finding> {
             let at = from.map(|at| format!(" at {at}")).unwrap_or_default();
             let flux = clock.after.world.model.standing(one);
             let place = flux.map(|flux| flux.place("postBuild"));
+            let (message, help) = lost_values(one, &id, &at);
             found.push(Finding {
                 cluster: cluster.name.clone(),
-                message: format!("once {id} is deleted{at}, {} fails: it needs its values", one.name()),
+                message,
                 from,
-                help: format!(
-                    "keep {} until {} takes no values from it; or set `optional: true`",
-                    id.name,
-                    one.name()
-                ),
+                help: one_line(&help),
                 line: place.as_ref().and_then(Place::line),
                 file: place.map(|place| place.path),
                 zone: clock.after.zone_of(&cluster.name),
