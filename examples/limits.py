@@ -10,6 +10,7 @@ overlay         the same behind an overlay with a namespace, a prefix, a label a
 apps            an entry point that lists a folder for each four of its NUMBER objects
 deep            an entry point that builds a base that builds a base ..., NUMBER deep
 files           an entry point of one object, beside NUMBER files that no cluster gets
+fleet           NUMBER clusters, each with an entry point for 20 apps of common bases and one for its infrastructure
 """
 import argparse, os, subprocess
 
@@ -134,6 +135,9 @@ def cluster(applied):
 
 
 def repository(kind, number, files):
+    if kind == "fleet":
+        yield from fleet(number)
+        return
     files = files or -(-number // NUMBER_A_FILE)
     apps = "clusters/one/apps"
     if kind in ("kustomizations", "owners"):
@@ -168,9 +172,43 @@ def repository(kind, number, files):
             yield f"other/{i // 1000:05}/file-{i:07}.yaml", config_map(f"other-{i:07}")
 
 
+def overlay(name, shape, cluster, replicas):
+    more = f"namespace: {name}\n"
+    if shape == "patched":
+        more += f"namePrefix: {cluster}-\npatches:\n  - path: replicas.yaml\n    target:\n      kind: Deployment\n"
+        text = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: any\nspec:\n"
+        yield "replicas.yaml", f"{text}  replicas: {replicas}\n"
+    elif shape == "generated":
+        more += f"configMapGenerator:\n  - name: {name}-cluster\n    literals:\n      - cluster={cluster}\n"
+    yield "namespace.yaml", f"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: {name}\n"
+    yield "kustomization.yaml", kustomization(["namespace.yaml", f"../../../../apps/{name}"], more)
+
+
+def fleet(number, apps=20):
+    names = [f"app-{i:02}" for i in range(apps)]
+    shapes = [("patched", "generated", "plain")[i % 3] for i in range(apps)]
+    for name in names:
+        yield f"apps/{name}/all.yaml", "---\n".join(shape(name) for shape in SHAPES)
+        yield f"apps/{name}/kustomization.yaml", kustomization(["all.yaml"])
+    priority = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata:\n  name: shop\nvalue: 100000\n"
+    yield "infra/priority.yaml", priority
+    yield "infra/kustomization.yaml", kustomization(["priority.yaml"])
+    for i in range(number):
+        cluster = f"edge-{i:04}"
+        at = f"clusters/{cluster}"
+        for entry in ("apps", "infra"):
+            yield f"{at}/flux/{entry}.yaml", flux(entry, f"{at}/{entry}")
+        yield f"{at}/infra/kustomization.yaml", kustomization(["../../../infra"])
+        yield f"{at}/apps/kustomization.yaml", kustomization(names)
+        for name, shape in zip(names, shapes):
+            for file, text in overlay(name, shape, cluster, i % 5 + 1):
+                yield f"{at}/apps/{name}/{file}", text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=["kustomizations", "owners", "objects", "overlay", "apps", "deep", "files"])
+    kinds = ["kustomizations", "owners", "objects", "overlay", "apps", "deep", "files", "fleet"]
+    parser.add_argument("kind", choices=kinds)
     parser.add_argument("number", type=int)
     parser.add_argument("dir")
     parser.add_argument("--files", type=int)

@@ -7,7 +7,7 @@ use crate::check::github;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::diff::{CONTEXT, hunks};
 use crate::path::RepoPath;
-use crate::pr::{Behind, Finding, Report, Topic};
+use crate::pr::{Behind, Finding, Report, Topic, told_in};
 use crate::repo::Snapshot;
 
 /// How many annotations of one kind GitHub shows for a step.
@@ -26,10 +26,11 @@ pub fn annotations(report: &Report, before: &Snapshot, after: &Snapshot) -> Stri
         let is_error = matches!(finding.topic, Topic::Error | Topic::Immutable);
         let place =
             if finding.cluster.is_empty() { String::new() } else { format!(" in {}", finding.cluster) };
-        let message = format!("{}{place}: {}", finding.topic.as_str(), finding.message);
+        let written = told_in(report, finding);
+        let message = format!("{}{place}: {}", finding.topic.as_str(), written(&finding.message));
         let mut one = if is_error { Diagnostic::error(message) } else { Diagnostic::warning(message) };
         one.place = file.map(|file| point(file, after));
-        told.push((!is_error, rank, one.help(finding.help.as_str())));
+        told.push((!is_error, rank, one.help(written(&finding.help))));
     }
     // Within a kind, findings keep their order.
     told.sort_by_key(|(is_warning, rank, _)| (*is_warning, *rank));

@@ -62,6 +62,7 @@ pub use html::html;
 pub use json::json;
 pub use landing::{Landing, State};
 pub use markdown::{Flavor, SMALLEST, markdown};
+pub(crate) use notice::told_in;
 pub use refusal::Refusal;
 pub use report::{By, Line, Question, Report, report};
 pub use schema::schema;

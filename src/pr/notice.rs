@@ -94,12 +94,17 @@ pub fn notices(report: &Report) -> Vec<Notice> {
             },
             _ => notice,
         };
-        let zone = finding.zone.as_deref().and_then(|name| zone::parse(name).ok());
-        let zone = zone.unwrap_or_else(|| zone_of(report));
-        let told = |text: &str| with_times(report.now, &zone, text);
+        let told = told_in(report, finding);
         Notice { message: told(&named.message), help: told(&named.help), ..named }
     };
     found.into_iter().map(told).collect()
+}
+
+/// Returns what writes the instants in a text of a finding as times for people.
+pub(crate) fn told_in(report: &Report, finding: &Finding) -> impl Fn(&str) -> String {
+    let zone = finding.zone.as_deref().and_then(|name| zone::parse(name).ok());
+    let (merged, zone) = (report.now, zone.unwrap_or_else(|| zone_of(report)));
+    move |text| with_times(merged, &zone, text)
 }
 
 fn place(finding: &Finding) -> Option<String> {

@@ -31,6 +31,11 @@ pub(super) fn loss(id: &ObjectId) -> Option<&'static str> {
     KINDS.iter().find(is_it).map(|(_, _, loss)| *loss)
 }
 
+/// Returns from when on a change is there, in brackets; nothing where Git does not say it.
+pub(super) fn dated(line: &Line) -> String {
+    line.lands.earliest.map(|from| format!(" (from {from})")).unwrap_or_default()
+}
+
 /// Finds an object whose deletion takes more with it, and a release that is made anew.
 pub(super) fn destructive(line: &Line) -> Option<Finding> {
     if line.kind != Kind::Deleted {
@@ -74,8 +79,9 @@ fn found(line: &Line, message: String, help: &str) -> Finding {
         topic: Topic::Deletion,
         cluster: line.cluster.clone(),
         object: Some(line.id.clone()),
-        message,
+        message: message + &dated(line),
         from: line.lands.earliest,
+        zone: line.lands.zone.clone(),
         help: help.to_owned(),
         ..Finding::default()
     }

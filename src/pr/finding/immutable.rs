@@ -1,6 +1,6 @@
 //! Fields that Kubernetes does not let change.
 
-use crate::pr::finding::destructive::loss;
+use crate::pr::finding::destructive::{dated, loss};
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::report::Line;
 
@@ -33,8 +33,9 @@ pub(super) fn immutable(line: &Line) -> Option<Finding> {
         topic,
         cluster: line.cluster.clone(),
         object: Some(id.clone()),
-        message: format!("{} of {id} {what}, {consequence}", refusal.path),
+        message: format!("{} of {id} {what}, {consequence}{}", refusal.path, dated(line)),
         from: line.lands.earliest,
+        zone: line.lands.zone.clone(),
         help: help.to_owned(),
         ..Finding::default()
     })

@@ -26,6 +26,18 @@ fn what_flux_makes_anew_is_not_refused() {
     assert_eq!(immutable(&forced, &with(&forced, &selector)), Vec::<String>::new());
 }
 
+/// People see from when on a change fails that waits for its window, or data goes.
+#[test]
+fn what_is_refused_or_lost_has_its_date() {
+    let base = files();
+    let selector = with(&base, &[(DEPLOYMENT, "app: web", "app: page")]);
+    insta::assert_snapshot!(immutable(&base, &selector).join("\n"));
+    let claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: { name: data, namespace: shop }\nspec: { accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } } }\n";
+    let list = ("apps/apps-rw/kustomization.yaml", "deployment.yaml", "deployment.yaml, claim.yaml");
+    let with_claim = with(&base, &[list, ("apps/apps-rw/claim.yaml", "", claim)]);
+    insta::assert_snapshot!(told(&compared(&with_claim, &base), &[Topic::Deletion]).join("\n"));
+}
+
 #[test]
 fn what_kubernetes_fills_in_may_be_spelled_out() {
     let service = |more: &str| {
@@ -192,7 +204,7 @@ fn what_force_makes_anew_is_told() {
     assert_eq!(
         said,
         [
-            "check spec.selector.matchLabels.app of Deployment shop/web changes, which `force` allows: apps-rw deletes it and creates it anew"
+            "check spec.selector.matchLabels.app of Deployment shop/web changes, which `force` allows: apps-rw deletes it and creates it anew (from 2026-11-28T21:00:00Z)"
         ]
     );
 }
