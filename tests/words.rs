@@ -68,6 +68,20 @@ const BANNED: &[(&str, &str)] = &[
     ("speak of", "name"),
 ];
 
+/// Phrases of [`BANNED`] that a guide may use, where the sentences around them say what they stand for.
+const GUIDES: &[&str] = &[
+    "what it",
+    "what its",
+    "what they",
+    "what these",
+    "what stands",
+    "what holds",
+    "that of",
+    "those of",
+    "speaks of",
+    "speak of",
+];
+
 /// Texts by room that are too long, and that use a word of [`BANNED`].
 const COUNTS: &[(&str, usize, usize)] = &[
     // A script that runs in a shell.
@@ -174,6 +188,25 @@ fn what_is_shown_is_short() {
         all.len(),
         all.join("\n")
     );
+}
+
+/// Guides use the words of the outputs that they explain.
+#[test]
+fn guides_are_plain() {
+    let top = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = top.join("docs").read_dir().unwrap().map(|entry| entry.unwrap().path());
+    let guides = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let mut wrong = Vec::new();
+    for path in guides.chain([top.join("README.md")]) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        // Each second part stands in a fence, or in backticks.
+        let prose: Vec<&str> =
+            text.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2)).collect();
+        let prose = prose.join("code").split_whitespace().collect::<Vec<_>>().join(" ");
+        let found = banned(&prose).into_iter().filter(|(word, _)| !GUIDES.contains(word));
+        wrong.extend(found.map(|(word, better)| format!("{}: `{word}`, better {better}", path.display())));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Returns what a line of a finding or a refusal says.
