@@ -15,6 +15,7 @@ use crate::plan::command::adopt::{Adopted, adopt, not_taken_over};
 use crate::plan::command::free_namespace::free_namespace;
 use crate::plan::command::home::settle;
 use crate::plan::command::said_suspend::said_in_git;
+use crate::plan::command::scaffold::SWITCH_ON;
 use crate::plan::command::schema_text;
 use crate::plan::command::sync::obligations;
 use crate::plan::command::window_name::window_name;
@@ -324,7 +325,7 @@ fn new_spec(
                         "no schedule was found: Mon 8:00 to Thu 17:00 {} stands there, switched off",
                         window.time_zone.as_deref().unwrap_or("UTC")
                     ))
-                    .help("edit `windows` in windows.yaml, set `enabled: true` under `gate`, and run `gitops-windows sync`; or give --open, --close and --time-zone"),
+                    .help(SWITCH_ON),
                 );
             }
         }

@@ -20,6 +20,9 @@ use crate::repo::{Graph, Snapshot};
 use crate::spec::{self, AlertDef, NewCluster, NewSpec, SCHEMA_FILE, expand_folder, write_new};
 use crate::template::Templates;
 
+/// What to do where the schedule is only an example.
+pub(super) const SWITCH_ON: &str = "edit `windows` in windows.yaml\nset `enabled: true` under `gate`\nrun `gitops-windows sync`\nor give --open, --close and --time-zone";
+
 /// The name of the entry point and Flux Kustomization that the guide splits.
 const APPS: &str = "apps";
 
@@ -77,7 +80,7 @@ pub fn scaffold(
     if !said {
         plan.remarks.push(
             Diagnostic::warning("the window is Monday 8:00 to Thursday 17:00 UTC, and switched off")
-                .help("edit `windows` in windows.yaml, set `enabled: true` under `gate`, and run `gitops-windows sync`; or give --open, --close and --time-zone"),
+                .help(SWITCH_ON),
         );
     }
     let bootstrap = |cluster: &String| {

@@ -68,7 +68,7 @@ pub fn guard(
         .into_iter()
         .map(|(cluster, mismatch)| {
             Diagnostic::error(format!("{cluster} would not get the same: {mismatch}")).help(
-                "revert the last change of a rule or an annotation; nothing was written\nor report this with the kustomizations involved",
+                "report this with the kustomizations involved; nothing was written\nor take your edit of a rule or an annotation back, if there is one",
             )
         })
         .collect();

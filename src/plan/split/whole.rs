@@ -40,7 +40,7 @@ impl EntrySplit<'_, '_> {
             }
         }
         Err(Problem::new(
-            format!("neither a plain split nor a projection of {whole} builds the same: {last}"),
+            format!("each way to split {whole} would change an object: {last}"),
             "report this with the folder's kustomization.yaml; nothing was changed",
         ))
     }
