@@ -249,7 +249,7 @@ fn way_on(mismatch: &Mismatch) -> &'static str {
             "give the gate another `gate.namespace` in windows.yaml: the build has an object of its name\nor give its jobs other names in `layout`; nothing was written"
         }
         _ => {
-            "report this with the kustomizations involved; nothing was written\nor take your edit of a rule, template or generated file back, if there is one"
+            "report this with the kustomizations involved; nothing was written\nor take an edit of a rule, template or generated file back"
         }
     }
 }

@@ -49,6 +49,6 @@ fn message(some: &[(&EntryOutcome, &Problem)], make: impl Fn(String) -> Diagnost
         Some(rest) if some.len() > 1 => format!("each {rest}"),
         _ => problem.reason.clone(),
     };
-    let told = make(format!("{names} {are}: {reason}"));
+    let told = make(format!("{names} {are}:\n{reason}"));
     Diagnostic { place: problem.place.as_deref().cloned(), ..told.help(problem.remedy()) }
 }

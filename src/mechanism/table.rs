@@ -119,8 +119,7 @@ fn checked_line(
     let Some(missed) = unseen(what.mechanism, table, interval) else { return Ok(words.line(interval)) };
     let close = Moment::from(interval.close).local(&words.zone);
     let Tabled { cluster, change_type: name, .. } = what;
-    let message =
-        format!("type `{name}` of cluster {cluster} {missed} at {close}, between two runs of its CronJobs");
+    let message = format!("type `{name}` of cluster {cluster} {missed} at {close}: no CronJob runs then");
     let help = "choose an `every` that meets that time, or let it close at another one";
     Err(Error::invalid(Diagnostic::error(message).at(table.place.clone()).help(help)))
 }

@@ -22,7 +22,7 @@ fn narrow() -> Scratch {
 fn a_gate_goes_where_flux_fetches_it() {
     let scratch = narrow();
     insta::assert_snapshot!(told(&scratch, &INIT), @"
-    note: the gate of cluster prod suspends shop entirely: every object there has a window
+    note: the gate of cluster prod suspends shop entirely. Every object there has a window
      --> windows.yaml
      = help: leave it undivided
              or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`
@@ -84,7 +84,7 @@ fn gates_go_where_each_cluster_fetches_its_own() {
     ];
     let scratch = repository(&texts.chain(shared).collect::<Vec<_>>());
     insta::assert_snapshot!(told(&scratch, &INIT), @"
-    note: the gate of clusters east, west suspends shop entirely: every object there has a window
+    note: the gate of clusters east, west suspends shop entirely. Every object there has a window
      --> windows.yaml
      = help: leave it undivided
              or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`

@@ -19,7 +19,7 @@ fn what_git_suspends_is_left_out_of_the_gate() {
     insta::assert_snapshot!(told(&scratch, &INIT), @"
     note: the gate of cluster prod leaves out old: `suspend: true` stands in Git
 
-    note: the gate of cluster prod suspends shop entirely: every object there has a window
+    note: the gate of cluster prod suspends shop entirely. Every object there has a window
      --> windows.yaml
      = help: leave it undivided
              or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`
@@ -73,7 +73,8 @@ fn what_git_suspends_is_not_divided() {
     prod
       apps/shop  split by projection
         why: apps/shop/kustomization.yaml lists files itself, which stay where they are
-    warning: apps/old in cluster prod is left as it is: Flux Kustomization old has `suspend: true` in Git. No change of it reaches the cluster
+    warning: apps/old in cluster prod is left as it is:
+             Flux Kustomization old has `suspend: true` in Git. No change of it reaches the cluster
      --> clusters/prod/old.yaml:9:12
       |
     9 |   suspend: true
@@ -143,7 +144,7 @@ fn what_no_list_names_is_not_in_the_way() {
      = help: where that is wrong, correct that cluster in windows.yaml
              or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
 
-    note: the gate of cluster prod suspends on entirely: every object there has a window
+    note: the gate of cluster prod suspends on entirely. Every object there has a window
      --> windows.yaml
      = help: leave it undivided
              or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`

@@ -30,7 +30,7 @@ fn a_source_from_the_parent_is_a_source() {
      = help: where that is wrong, correct that cluster in windows.yaml
              or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
 
-    note: the gate of cluster prod suspends shop entirely: every object there has a window
+    note: the gate of cluster prod suspends shop entirely. Every object there has a window
      --> windows.yaml
      = help: leave it undivided
              or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`
@@ -60,7 +60,7 @@ fn variables_from_the_parent_are_variables() {
      = help: where that is wrong, correct that cluster in windows.yaml
              or before that is written: `gitops-windows init --cluster-folder NAME=FOLDER`
 
-    note: the gate of cluster prod suspends shop entirely: every object there has a window
+    note: the gate of cluster prod suspends shop entirely. Every object there has a window
      --> windows.yaml
      = help: leave it undivided
              or give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`

@@ -130,8 +130,7 @@ fn what_a_flux_kustomization_adds_counts_as_what_its_folder_has() {
         assert_eq!(allowed(&objects).contains("apps"), held == Some(true), "{own} {added}");
         scratch.commit();
         let run = scratch.run(&["split", "--all"]);
-        let said =
-            "apps in cluster north is left as it is: the `components` of its Flux Kustomization add objects";
+        let said = "apps in cluster north is left as it is:\n       the `components` of its Flux Kustomization add objects";
         assert_eq!(run.stderr.contains(said), held.is_none(), "{own} {added}: {}", run.stderr);
     }
 }

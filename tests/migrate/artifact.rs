@@ -102,7 +102,10 @@ fn what_the_generator_does_not_copy_is_missing_after_a_split() {
     let scratch = repository(&GENERATOR.replace("prod/**\", to", "prod/kustomization.yaml\", to"));
     let run = scratch.expect(5, &["split", "--all", "--yes"]);
     let told = run.stderr.lines().filter(|line| line.contains("apps/prod"));
-    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @"error: apps/prod in cluster prod is left as it is: Flux Kustomization apps never sees apps/prod/prod-rt: its ArtifactGenerator does not copy it");
+    insta::assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @"
+    error: apps/prod in cluster prod is left as it is:
+           Flux Kustomization apps never sees apps/prod/prod-rt: its ArtifactGenerator does not copy it
+    ");
 }
 
 /// After the hand-over nobody would own the objects of a side that its source leaves out.

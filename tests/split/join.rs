@@ -94,7 +94,8 @@ fn what_was_handed_over_is_still_known_by_its_name() {
         scratch.take(&["migrate", "--yes"]);
     }
     let run = scratch.expect(5, &["join", "app", "apps", "--yes"]);
-    let words = "apps in cluster c is left as it is: Flux Kustomization apps-rt applies one of its sides";
+    let words =
+        "apps in cluster c is left as it is:\n       Flux Kustomization apps-rt applies one of its sides";
     assert!(run.stderr.contains(words), "{}", run.stderr);
     // Another name beside it is none all the same.
     let run = scratch.expect(2, &["join", "app", "apps", "gone", "--yes"]);

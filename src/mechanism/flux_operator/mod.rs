@@ -79,7 +79,7 @@ fn schedule(def: &Placed<WindowDef>, later: u32) -> Result<Vec<Window>, Error> {
     const OTHER: &str = "choose `mechanism: follow` under `gate`, with `every` and `through`\nor write its times for `timeZone: UTC`, whose clocks never change";
     let refuse = |why: &str| {
         Error::invalid(
-            Diagnostic::error(format!("no schedule of Flux Operator says this window: {why}"))
+            Diagnostic::error(format!("Flux Operator can't schedule this window: {why}"))
                 .at(def.place.clone())
                 .help(OTHER),
         )
@@ -93,8 +93,7 @@ fn schedule(def: &Placed<WindowDef>, later: u32) -> Result<Vec<Window>, Error> {
     // A window that is not twice as long as the timeout is refused (flux-operator, `NewScheduler`).
     let shortest = (2 * PROVIDER_TIMEOUT).max(PROVIDER_EVERY + PROVIDER_TIMEOUT);
     let found = slots(&pair, &zone, shortest);
-    let found =
-        found.ok_or_else(|| refuse("it is shorter than 3m, or has other times as the clocks change"))?;
+    let found = found.ok_or_else(|| refuse("it is shorter than 3m, or clocks change it"))?;
     let name = def.time_zone.as_ref().map_or("UTC", |zone| &zone.value);
     Ok(found.into_iter().map(|slot| Window { slot, time_zone: name.to_owned() }).collect())
 }

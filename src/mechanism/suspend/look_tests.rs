@@ -134,7 +134,7 @@ fn an_end_between_two_runs_is_refused() {
     let error = tables(&spec, "a", spec.gate.table.as_ref().unwrap()).unwrap_err();
     let told = &error.diagnostics[0];
     assert!(
-        told.message.contains("closes at Sat 2026-03-28 23:07:00 +01:00, between two runs"),
+        told.message.contains("closes at Sat 2026-03-28 23:07:00 +01:00: no CronJob runs"),
         "{}",
         told.message
     );

@@ -356,7 +356,7 @@ fn held_whole(input: &Input<'_>, builder: &Builder<'_>, gates: &Gates) -> Vec<Di
     let but = if found.iter().any(has_lone) { " but Namespaces" } else { "" };
     let told = |message: String, is_cut: bool| {
         let all = if is_cut { " (`gitops-windows when --verbose` names all)" } else { "" };
-        Diagnostic::note(format!("{message}{all} entirely: every object there{but} has a window"))
+        Diagnostic::note(format!("{message}{all} entirely. Every object there{but} has a window"))
             .at(Place::file(input.spec.path.clone()))
             .help("leave it undivided\nor give objects that must not wait a real-time type under `rules`, then run `gitops-windows split --all`")
     };

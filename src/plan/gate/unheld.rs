@@ -45,15 +45,14 @@ pub(super) fn remarks(
     for (target, unheld) in open(model, gate, types) {
         let (why, lasting) = match unheld.why {
             WhyUnheld::NeededBy(_) => (
-                "no gate suspends what something earlier depends on",
+                "needed by something earlier",
                 "then what depends on it waits too; `gitops-windows sync --dry-run` says how a gate can hold it",
             ),
-            WhyUnheld::Unsplit => (
-                "no gate suspends what is not split",
-                "`gitops-windows split` and `migrate` bring what has a window under a gate",
-            ),
+            WhyUnheld::Unsplit => {
+                ("not split yet", "`gitops-windows split` and `migrate` bring what has a window under a gate")
+            }
             WhyUnheld::NotHandedOver => (
-                "it is split, and still applies what the sides will",
+                "split, but not handed over yet",
                 "`gitops-windows migrate` brings what has a window under a gate",
             ),
             WhyUnheld::Unreachable => {

@@ -68,7 +68,7 @@ pub fn guard(
         .into_iter()
         .map(|(cluster, mismatch)| {
             Diagnostic::error(format!("{cluster} would not get the same: {mismatch}")).help(
-                "report this with the kustomizations involved; nothing was written\nor take your edit of a rule or an annotation back, if there is one",
+                "report this with the kustomizations involved; nothing was written\nor take an edit of a rule or an annotation back",
             )
         })
         .collect();
