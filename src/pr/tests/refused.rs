@@ -62,3 +62,18 @@ fn what_begins_to_apply_to_another_cluster_leaves_its_objects() {
     );
     insta::assert_snapshot!(words(&compared(&base, &with(&base, &[remote]))));
 }
+
+#[test]
+fn a_remedy_is_one_line() {
+    let claim = |size: &str| {
+        let spec = format!(
+            "spec: {{ accessModes: [ReadWriteOnce], resources: {{ requests: {{ storage: {size} }} }} }}"
+        );
+        format!(
+            "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {{ name: c, namespace: shop }}\n{spec}\n"
+        )
+    };
+    let base = with(&base(), &[("infra/claim.yaml", "", &claim("2Gi"))]);
+    let told = words(&compared(&base, &with(&base, &[("infra/claim.yaml", "", &claim("1Gi"))])));
+    assert!(told.contains("→ leave the field as it is; or give the new object another name"), "{told}");
+}
