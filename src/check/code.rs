@@ -191,7 +191,7 @@ codes! {
     UNSERVED_VERSION = "GW074" "unserved-version" Error
         "An object has a version that the Flux in Git does not serve.";
     REFUSED_OBJECT = "GW076" "refused-object" Error
-        "The API server refuses an object that Flux reads, and with it all of its build.";
+        "The API server refuses an object that Flux reads, and so its whole build.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

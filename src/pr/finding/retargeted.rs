@@ -23,7 +23,7 @@ pub(super) fn retargeted(clock: &Clock<'_>) -> Vec<Finding> {
                 message: format!(
                     "spec.kubeConfig of {name} changes, so it applies to another cluster. Its objects stay in the former one, and nothing prunes them"
                 ),
-                help: "delete those objects by hand, or remove the Flux Kustomization first and add it anew later".to_owned(),
+                help: "delete those objects by hand, or remove the Flux Kustomization first and add it later".to_owned(),
                 line: place.as_ref().and_then(Place::line),
                 file: place.map(|place| place.path),
                 zone: clock.after.zone_of(&cluster.name),
