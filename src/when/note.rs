@@ -47,7 +47,7 @@ const UNCLEAR_SOURCE: &str = "unclear-source";
 /// How many Flux Kustomizations a note names at most.
 const MOST_NAMES: usize = 5;
 
-const KINDS: [Kind; 45] = [
+const KINDS: [Kind; 46] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -196,6 +196,12 @@ const KINDS: [Kind; 45] = [
         |line| matches!(line.stuck(), Some(Stuck::Source(_))),
         "`spec.suspend: true` of a source stands in Git. It fetches no commit, so nothing lands",
         "remove the line from the source",
+    ),
+    (
+        "source-fails",
+        |line| matches!(line.stuck(), Some(Stuck::Unfetched(..))),
+        "the `spec.sparseCheckout` of a source names a path that is not there. It fetches no commit, so nothing lands",
+        "`gitops-windows check` names the path (GW066)",
     ),
     (
         "dependency-circle",
