@@ -119,7 +119,7 @@ pub fn once_more(
 ) -> String {
     let retire = match spec.is_none() || cluster.is_retired(files, spec) {
         true => "do nothing, where the cluster is gone too",
-        false => "take all of its folder and its line in windows.yaml away, where the cluster is gone too",
+        false => "take its whole folder and its line in windows.yaml away, where it is retired",
     };
     format!("bring {folder} back until {name} reads another folder\nor {retire}")
 }
