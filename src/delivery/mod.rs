@@ -68,6 +68,7 @@ pub(crate) mod parent;
 mod partial;
 mod past;
 mod pattern;
+pub mod privilege;
 mod propose;
 mod readers;
 mod reading;
@@ -105,8 +106,8 @@ pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers, unnamed};
 pub(crate) use artifacts::Artifacts;
 pub use begun::{
-    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNSAID, UNTIL_FIRST, Unclosed,
-    Waiting, begun, unclosed, unread,
+    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNPRIVILEGED, UNSAID, UNTIL_FIRST,
+    Unclosed, Waiting, begun, has_never_come, unclosed, unread,
 };
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::{BuiltJob, Closings, resumes};

@@ -88,6 +88,9 @@ impl Clock<'_> {
             Doubt::Suspended(_) => {
                 Some("Git suspends the Flux Kustomization of its gate, so the new CronJobs never come")
             }
+            Doubt::Unprivileged(..) => {
+                Some("Flux may apply nothing of its gate, so the new CronJobs never come")
+            }
             Doubt::Unsaid(..) => None,
         }
     }
