@@ -9,7 +9,7 @@ use crate::delivery::fleet::{
     Fleet, GateSchedule, GateState, GateTimes, KustomizationName, Part, Schedules, Side, Undivided,
 };
 use crate::delivery::{
-    Doubt, History, Model, Stuck, Unclosed, Waiting, begun, left_suspended, unclosed, unread,
+    Doubt, History, Model, Stuck, Unclosed, Waiting, begun, has_never_come, left_suspended, unclosed, unread,
 };
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
@@ -150,6 +150,10 @@ impl Answer {
         for line in self.lines.iter_mut().filter(closes) {
             let job = target(line).and_then(|target| model.closings.running(&line.cluster, &target));
             line.gate_doubt = job.and_then(|job| job.doubt.clone());
+            let is_unmoved = |target: GateTarget| has_never_come(model, &line.cluster, &target, history);
+            if line.gate_doubt.is_some() && target(line).is_some_and(is_unmoved) {
+                line.gate = GateState::Unmoved;
+            }
         }
         for line in self.lines.iter_mut().filter(|line| line.gate == GateState::NoJob) {
             let Some(own) = &line.kustomization else { continue };
@@ -303,7 +307,7 @@ impl Line {
         let is_closed = self.times.is_some_and(|times| !times.open) && !self.lands_never();
         match self.gate_doubt.as_ref().filter(|_| is_closed)? {
             Doubt::Unsaid(above, other) => Some((above, other)),
-            Doubt::Suspended(_) | Doubt::Unbuilt(_) => None,
+            Doubt::Suspended(_) | Doubt::Unbuilt(_) | Doubt::Unprivileged(..) => None,
         }
     }
 

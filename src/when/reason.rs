@@ -43,6 +43,8 @@ pub enum Reason {
     LeftSuspended,
     /// `spec.suspend` of its source stands in Git.
     SuspendedSource,
+    /// Its source can't fetch this commit, as a path of its `spec.sparseCheckout` is missing.
+    SourceFails,
     /// It depends on itself.
     DependencyCircle,
     /// It does not build.
@@ -53,7 +55,7 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 20] = [
+    pub const ALL: [Reason; 21] = [
         Reason::RealTime,
         Reason::Dependency,
         Reason::Window,
@@ -71,6 +73,7 @@ impl Reason {
         Reason::Suspended,
         Reason::LeftSuspended,
         Reason::SuspendedSource,
+        Reason::SourceFails,
         Reason::DependencyCircle,
         Reason::Unbuilt,
         Reason::NoEntryPoint,
@@ -96,6 +99,7 @@ impl Reason {
             Reason::Suspended => "suspended",
             Reason::LeftSuspended => "left-suspended",
             Reason::SuspendedSource => "suspended-source",
+            Reason::SourceFails => "source-fails",
             Reason::DependencyCircle => "dependency-circle",
             Reason::Unbuilt => "not-built",
             Reason::NoEntryPoint => "no-entry-point",
@@ -106,6 +110,7 @@ impl Reason {
         match line.stuck() {
             Some(Stuck::Suspended) => return Reason::Suspended,
             Some(Stuck::Source(_)) => return Reason::SuspendedSource,
+            Some(Stuck::Unfetched(..)) => return Reason::SourceFails,
             Some(Stuck::Circle(_)) => return Reason::DependencyCircle,
             Some(Stuck::Dependency(_)) => return Reason::Dependency,
             None => {}

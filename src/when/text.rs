@@ -237,6 +237,7 @@ fn now(line: &Line) -> String {
     match line.stuck() {
         Some(Stuck::Suspended) => return "suspended".to_owned(),
         Some(Stuck::Source(_)) => return "never: its source is suspended".to_owned(),
+        Some(Stuck::Unfetched(..)) => return "never: its source fetches nothing".to_owned(),
         Some(Stuck::Circle(_)) => return "never: it depends on itself".to_owned(),
         Some(Stuck::Dependency(name)) => {
             return format!("never: it depends on {}, which never lands", clean(name));

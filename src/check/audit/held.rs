@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::check::code::{HELD_DELETES, IMPATIENT_PARENT, REAL_TIME_VARIABLES};
 use crate::check::subject::Subject;
-use crate::delivery::inventory::stays_without;
+use crate::delivery::inventory::{is_kept, stays_without};
 use crate::delivery::{Delivery, SourceId};
 use crate::diagnostic::Diagnostic;
 use crate::repo::FluxKustomization;
@@ -82,7 +82,9 @@ or give their object the type of the same window",
 
 /// Says that its objects go with it.
 fn deletes(delivery: &Delivery, flux: &FluxKustomization, source: &SourceId) -> Option<Diagnostic> {
-    (!stays_without(&flux.effective["spec"])).then(|| {
+    // What Flux does not delete never comes to its end.
+    let stays = stays_without(&flux.effective["spec"]) || is_kept(&flux.effective);
+    (!stays).then(|| {
         HELD_DELETES
             .finding(format!(
                 "{} reads held source {}. When it leaves Git, its objects are deleted at once",
