@@ -26,9 +26,11 @@ pub struct Change {
 pub struct Changes(BTreeMap<RepoPath, Change>);
 
 impl Changes {
-    /// Counts the files that change; one that moves counts once.
+    /// Counts the files that change; one that the plan moves as it is counts once.
     pub fn files(&self) -> usize {
-        self.len() - self.moves().len()
+        let moved = self.values().filter_map(|change| change.moved_from.as_ref());
+        let sources = moved.filter(|from| self.get(*from).is_some_and(|change| change.after.is_none()));
+        self.len() - sources.count()
     }
 
     /// Takes in one more change; one that changes nothing is left out.

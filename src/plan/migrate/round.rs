@@ -118,7 +118,7 @@ fn too_early(gates: &gate::Leftover, active: &[&Move<'_>]) -> Vec<(Key, Problem)
         let own = || active.iter().filter(|one| one.cluster == *cluster);
         let last: Vec<&&Move<'_>> = own().filter(|one| one.stage == Stage::HandedOver).collect();
         let all: Vec<&&Move<'_>> = if last.is_empty() { own().collect() } else { last };
-        let help = "run `gitops-windows migrate --while-open`\nmerge it while the window is open";
+        let help = "merge it while the window is open: `gitops-windows migrate --while-open` writes it";
         let problem = Problem::window(late.message.clone(), help);
         all.into_iter().map(|one| (one.key(), problem.clone())).collect::<Vec<_>>()
     };
