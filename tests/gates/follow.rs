@@ -513,7 +513,7 @@ fn a_step_that_goes_back_to_an_older_commit_waits_for_the_window() {
         scratch.take(command);
         scratch.commit();
     }
-    let run = scratch.run(&["migrate", "--yes"]);
+    let run = scratch.run(&["migrate", "--yes", "--now", "2026-11-24T10:00:00Z"]);
     insta::assert_snapshot!(format!("exit {}\n{}{}", run.code, run.stdout, run.stderr));
     assert!(!scratch.text(&format!("{FLUX}/more-rw.yaml")).contains("flux-system-rw"));
     scratch.take(&["migrate", "--while-open", "--yes"]);

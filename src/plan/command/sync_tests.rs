@@ -395,3 +395,21 @@ fn what_applies_a_gate_is_of_a_version_and_an_account_of_its_cluster() {
     put(&mut older, "clusters/one/kustomization.yaml", &listed);
     assert_eq!(written(&synced(&older, SPEC)), text, "{listed}");
 }
+
+/// As `split` does, which writes the same version.
+#[test]
+fn a_flux_kustomization_of_an_old_version_gets_the_newer_one_as_it_begins_to_read_a_held_source() {
+    let path = RepoPath::parse("clusters/one/apps.yaml").unwrap();
+    let old = |more: &str| {
+        let mut old = files("");
+        let text = old.file(&path).unwrap().text().unwrap();
+        let text =
+            text.replace("fluxcd.io/v1", "fluxcd.io/v1beta2").replace("  prune", &format!("{more}  prune"));
+        old.insert(path.clone(), File::new(text.into_bytes()));
+        old
+    };
+    let follow = SPEC.replace("enabled: true", FOLLOW);
+    let after = synced(&old(""), &follow);
+    insta::assert_snapshot!(after.file(&path).unwrap().text().unwrap());
+    insta::assert_snapshot!(shown(&old("  validation: client\n"), &follow, SyncOptions::default()));
+}
