@@ -7,7 +7,7 @@ use crate::delivery::{Known, Model};
 use crate::diagnostic;
 use crate::plan::edit::generated::with_header;
 use crate::plan::gate::Late;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{File, Snapshot};
 use crate::spec::Spec;
 
@@ -58,7 +58,7 @@ fn spec(text: &str) -> Spec {
 }
 
 fn planned(snapshot: &Snapshot, text: &str, options: SyncOptions) -> Result<Plan, Error> {
-    let (spec, renderer) = (spec(text), Embedded::new(Limits::default()));
+    let (spec, renderer) = (spec(text), Lent::default());
     let model = Model::read(snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
     let input = Input { spec: &spec, snapshot, model: &model, renderer: &renderer };
     sync(&input, &Templates::new(BTreeMap::new()).unwrap(), options)

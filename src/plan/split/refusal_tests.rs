@@ -7,7 +7,7 @@ use crate::path::RepoPath;
 use crate::plan::command::{SyncOptions, sync};
 use crate::plan::migrate::{MigrateOptions, migrate};
 use crate::plan::split::{Selection, join, split};
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{File, Snapshot};
 use crate::spec;
 use crate::template::Templates;
@@ -66,7 +66,7 @@ fn of<T>(snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T
 }
 
 pub(super) fn of_spec<T>(text: &str, snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let spec = spec::parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec;
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
     let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
