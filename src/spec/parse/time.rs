@@ -11,7 +11,7 @@ use crate::schedule::{CalendarError, Event, Interval, Length, LengthError, event
 use crate::spec::instant::{instant, is_day};
 use crate::spec::keys::{self, Shape};
 use crate::spec::model::{CalendarFile, Clusters, Freeze, Override, TableDef, Waves};
-use crate::spec::node::Node;
+use crate::spec::node::{Node, Value};
 use crate::spec::reader::{Field, Fields};
 use crate::spec::{Placed, check_time};
 use crate::text::sha256;
@@ -33,6 +33,10 @@ impl Parser<'_> {
                 None => self.labelled(&fields).unwrap_or(Clusters::All),
             };
             if fields.get("calendar").is_some() {
+                Some(field) if matches!(field.node.value, Value::Mapping(_)) => {
+                    let own = self.reader.table(field.node, field.home, &keys::SELECTED);
+                    self.labelled(&own).unwrap_or(Clusters::All)
+                }
                 let (events, calendar) = self.calendar(&fields, key).unwrap_or_default();
                 freezes.extend(events.into_iter().map(|Event { interval, summary: reason }| Freeze {
                     name: name.clone(),
