@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::limit::{TABLE_BYTES, TABLE_LINES, TABLE_REASON};
 use crate::mechanism::Schedule;
-use crate::mechanism::cron_job::edges;
+use crate::mechanism::cron_job::zone_in_table;
 use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch};
 use crate::spec::{MechanismName, Placed, Spec, TableDef, WindowDef};
 
@@ -84,7 +84,7 @@ impl<'a> Words<'a> {
     /// When a window does not come exactly as it says.
     fn new(spec: &'a Spec, what: &Tabled<'_>, times: &'a OpenTimes) -> Result<Words<'a>, Error> {
         let windows = spec.windows_of(what.cluster, what.change_type);
-        let zones = windows.iter().map(|window| Ok(edges(window)?.1));
+        let zones = windows.iter().map(|window| zone_in_table(window));
         let zones: Vec<TimeZone> = zones.collect::<Result<_, Error>>()?;
         let zone = zones.into_iter().next().unwrap_or(TimeZone::UTC);
         Ok(Words { times, windows, zone })
