@@ -33,7 +33,7 @@ impl Spec {
             self.overrides_of(cluster, type_name).into_iter().map(|given| given.stretch()).collect();
         let times = OpenTimes::new(edges, freezes, overrides);
         Ok(Some(match &self.gate.table {
-            Some(table) => times.within(table.bounds),
+            Some(table) => times.within(table.bounds).settling(table.settle),
             None => times,
         }))
     }

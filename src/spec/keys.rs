@@ -386,6 +386,12 @@ pub(crate) const GATE: Table = table(
         key("from", MOMENT, "The first day of that table. Default: two years before its last."),
         key("through", MOMENT, "The last day of that table, for example 2027-12-31."),
         key(
+            "settle",
+            TIME,
+            "How long before the end of each open time nothing new is let in, so that what was let in lands before it; a \
+             quarter of a shorter time. Default: 5m.",
+        ),
+        key(
             "admission",
             Shape::Flag,
             "Whether the API server itself refuses to resume what is closed. Default: false.",
