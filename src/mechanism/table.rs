@@ -112,9 +112,7 @@ impl<'a> Words<'a> {
 /// Returns the line that says how long before an end nothing new is let in.
 fn settling(settle: Settle) -> String {
     let seconds = settle.seconds();
-    format!(
-        "{SETTLE}{seconds} seconds before an end, or in the last quarter of a short time, nothing new is let in"
-    )
+    format!("{SETTLE}{seconds} seconds before an end, at most a quarter: nothing new is let in")
 }
 
 /// Reads how long before an end nothing new is let in; the table of an older release says nothing of it.

@@ -176,15 +176,17 @@ impl Tree<'_> {
             let over = chain?.checked_sub(fetched?.saturating_add(tick))?.checked_sub(settled)?;
             (!over.is_zero()).then_some(over)
         };
-        let late_for = |chain: Option<Duration>| match over(chain) {
-            Some(over) => format!(
-                "the window may close before {last}; once begun, it still lands within {} of the closing",
-                length(over)
-            ),
-            None if until(&times) != times.next_close && is_held => {
-                "the commit may come too late to be let in".to_owned()
+        let late_for = |chain: Option<Duration>| {
+            let closes = format!("the window may close before {last}");
+            match over(chain) {
+                Some(over) => {
+                    closes + &format!("; once begun, it still lands within {} of the closing", length(over))
+                }
+                None if until(&times) != times.next_close && is_held => {
+                    "the commit may come too late to be let in".to_owned()
+                }
+                None => closes,
             }
-            None => format!("the window may close before {last}"),
         };
         let opens = |open: Timestamp| {
             let begins = from(open, changing);

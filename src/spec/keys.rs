@@ -388,8 +388,7 @@ pub(crate) const GATE: Table = table(
         key(
             "settle",
             TIME,
-            "How long before the end of each open time nothing new is let in, so that what was let in lands before it; a \
-             quarter of a shorter time. Default: 5m.",
+            "How long before each end nothing new is let in. A short time keeps its last quarter for that. Default: 5m.",
         ),
         key(
             "admission",

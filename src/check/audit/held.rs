@@ -68,7 +68,7 @@ fn lands_late(
         ))
         .at(flux.place("wait"))
         .help(format!(
-            "write `settle: {minutes}m` under `gate`\nor shorten the `timeout` of what it waits for"
+            "write `settle: {minutes}m` under `gate`\nor shorten the `timeout` of its dependencies"
         ));
     Some((over, finding))
 }

@@ -26,8 +26,7 @@ fn lines(spec: &Spec, cluster: &str) -> Vec<String> {
     tables(spec, cluster, spec.gate.table.as_ref().unwrap()).unwrap().remove(&1).unwrap()
 }
 
-const SETTLE: &str =
-    "# settle 300 seconds before an end, or in the last quarter of a short time, nothing new is let in";
+const SETTLE: &str = "# settle 300 seconds before an end, at most a quarter: nothing new is let in";
 
 const GATE: &str = "gate: { every: 5m, from: 2026-03-21, through: 2026-03-29 }\n";
 
