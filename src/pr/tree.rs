@@ -119,7 +119,7 @@ impl<'a> Tree<'a> {
             older.closed().filter(|(.., job)| job.held.is_some()).map(|(key, ..)| key).collect();
         let is_freed = |key: &Key, one: &Applier<'_>, job: &BuiltJob| {
             let was_held = job.held.is_none() && held.contains(&former(key));
-            was_held && self.schedule_of(one.clone()).is_some_and(|schedule| !schedule.times(at).open)
+            was_held && self.schedule_of(one.clone()).is_some_and(|schedule| !schedule.letting_in(at).open)
         };
         let freed = self.closed().filter(|(key, one, job)| is_freed(key, one, job));
         let freed = freed.map(|(key, ..)| key).collect();

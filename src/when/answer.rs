@@ -58,6 +58,8 @@ pub struct Line {
     pub gate: GateState,
     /// The state of the windows, whether or not something closes outside of them; `None` without windows.
     pub times: Option<GateTimes>,
+    /// When the window ends that is open and lets nothing new in any more; [`times`](Line::times) speak of what is new.
+    pub settles: Option<Timestamp>,
     /// The type for whose windows it waits.
     pub(super) waits_for: Option<String>,
     /// The windows, as a position in [`Schedules::distinct`].
@@ -356,8 +358,9 @@ pub fn answer(
             zones.entry(&side.cluster).or_insert_with(|| schedules.distinct()[position].zone(0));
         }
     }
-    let mut times_of =
-        |position: usize| *known[position].get_or_insert_with(|| schedules.distinct()[position].times(at));
+    let mut times_of = |position: usize| {
+        *known[position].get_or_insert_with(|| schedules.distinct()[position].letting_in(at))
+    };
     let mut line = |side: &Side| {
         let schedule = side.schedule.map(|position| (position, &schedules.distinct()[position]));
         let times = side.schedule.map(&mut times_of);
@@ -368,6 +371,10 @@ pub fn answer(
         let delay = opening.and_then(|open| schedule?.1.delay(at, open).cloned());
         // What is open and opens no more after that.
         let last = times.filter(|times| times.open && times.next_open.is_none());
+        let settles = times.filter(|times| !times.open).and_then(|_| {
+            let whole = schedule?.1.times(at);
+            whole.next_close.filter(|_| whole.open)
+        });
         let delay = delay.or_else(|| last.and(schedule)?.1.endless_freeze().cloned());
         let closing = schedule.zip(times.and_then(|times| times.next_close));
         let closing = closing.map(|((_, schedule), close)| (close, CloseReason::of(schedule, close)));
@@ -386,6 +393,7 @@ pub fn answer(
             kustomization: side.kustomization.clone(),
             gate: side.gate,
             times,
+            settles,
             waits_for: side.waits_for.clone(),
             schedule: side.schedule,
             is_otherwise: matches!(side.gate, GateState::Closes | GateState::Unseen)

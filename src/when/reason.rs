@@ -21,6 +21,8 @@ pub enum Reason {
     BeforeFirstClosing,
     /// No window is open.
     OutsideWindow,
+    /// The window is about to end, and what is let in now might land after it.
+    Settling,
     /// A freeze holds.
     Freeze,
     /// The table of open times has ended.
@@ -55,13 +57,14 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 21] = [
+    pub const ALL: [Reason; 22] = [
         Reason::RealTime,
         Reason::Dependency,
         Reason::Window,
         Reason::Override,
         Reason::BeforeFirstClosing,
         Reason::OutsideWindow,
+        Reason::Settling,
         Reason::Freeze,
         Reason::TableEnded,
         Reason::TableNotBegun,
@@ -88,6 +91,7 @@ impl Reason {
             Reason::Override => "override",
             Reason::BeforeFirstClosing => "before-first-closing",
             Reason::OutsideWindow => "outside-window",
+            Reason::Settling => "settling",
             Reason::Freeze => "freeze",
             Reason::TableEnded => "table-ended",
             Reason::TableNotBegun => "table-not-begun",
@@ -137,6 +141,7 @@ impl Reason {
                 _ if line.before_first_closing.is_some() => Reason::BeforeFirstClosing,
                 _ if times.open && line.given.is_some() => Reason::Override,
                 _ if times.open => Reason::Window,
+                _ if line.settles.is_some() => Reason::Settling,
                 Some(table) if at >= table.close => Reason::TableEnded,
                 Some(table) if at < table.open => Reason::TableNotBegun,
                 _ => Reason::OutsideWindow,
