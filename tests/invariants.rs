@@ -108,7 +108,7 @@ fn invariant_7_no_program_but_git_is_started_and_git_starts_none() {
         &["undo", "--yes"],
         &["migrate", "--dry-run"],
         &["migrate", "--yes", "--allow-dirty"],
-        &["windows", "set", "reconciliation-window", "--open", "0 21 * * SAT", "--yes", "--allow-dirty"],
+        &["windows", "set", "saturday", "--open", "0 21 * * SAT", "--yes", "--allow-dirty"],
         &["undo", "--yes"],
         &["freeze", "list"],
         &["init", "--dry-run", "--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "UTC"],

@@ -203,7 +203,7 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
     let freeze = with(&["freeze", "add", "peak", "--to", "2026-11-30"]);
     let open = with(&["override", "add", "--cluster", "edge-01", "--for", "2h"]);
     let stop = with(&["stop", "--until", "2026-11-30"]);
-    let set = ["windows", "set", "reconciliation-window", "--open", "0 21 * * SAT", "--yes"];
+    let set = ["windows", "set", "saturday", "--open", "0 21 * * SAT", "--yes"];
     let commands: [(&Scratch, &[&str]); 11] = [
         (&plain, &init),
         (&windows, &["split", "--all", "--yes"]),
