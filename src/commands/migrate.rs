@@ -184,13 +184,11 @@ fn live(loaded: &Loaded, arguments: &Migrate) -> Result<BTreeMap<String, Vec<Liv
     let contexts = contexts("--confirm: ", &clusters, &arguments.contexts)?;
     let mut found = BTreeMap::new();
     for (cluster, context) in contexts {
-        let kubectl = Kubectl {
-            program: "kubectl".into(),
-            kubeconfig: arguments.kubeconfig.clone(),
-            context,
-            timeout: Duration::from_secs(arguments.timeout),
-        };
-        let live = kubectl.kustomizations().map_err(|reason| {
+        let installed = Kubectl::find(Duration::from_secs(arguments.timeout));
+        let asked = installed.and_then(|kubectl| {
+            Kubectl { kubeconfig: arguments.kubeconfig.clone(), context, ..kubectl }.kustomizations()
+        });
+        let live = asked.map_err(|reason| {
             Error::invalid(
                 Diagnostic::error(format!("--confirm: cluster {cluster} gave no answer: {reason}"))
                     .help("name the right cluster with --context or --kubeconfig; nothing was written\nor leave --confirm out and look yourself"),

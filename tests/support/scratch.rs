@@ -160,6 +160,22 @@ impl Scratch {
             ("core.hooksPath", "hooks"),
             ("log.showSignature", "true"),
             ("gpg.program", &run),
+            ("gpg.ssh.program", &run),
+            ("gpg.x509.program", &run),
+            ("gpg.format", "ssh"),
+            ("gpg.ssh.defaultKeyCommand", &run),
+            ("submodule.inner.update", &format!("!{run}")),
+            ("submodule.inner.url", &format!("ext::{run}")),
+            ("submodule.inner.active", "true"),
+            ("submodule.recurse", "true"),
+            ("status.submoduleSummary", "true"),
+            ("diff.submodule", "diff"),
+            ("credential.helper", &format!("!{run}")),
+            ("uploadpack.packObjectsHook", &run),
+            ("core.editor", &run),
+            ("sequence.editor", &run),
+            ("core.gitProxy", &run),
+            ("trailer.evil.command", &run),
             ("remote.origin.url", &format!("ext::{run}")),
             ("remote.origin.promisor", "true"),
             ("remote.origin.partialclonefilter", "blob:none"),
@@ -168,12 +184,55 @@ impl Scratch {
         ] {
             self.git(&["config", key, value]);
         }
-        for hook in ["post-index-change", "post-checkout", "pre-auto-gc", "reference-transaction"] {
+        // Configuration of this working tree alone, which git reads last.
+        self.git(&["config", "extensions.worktreeConfig", "true"]);
+        let of_tree = format!("[core]\n\tfsmonitor = \"{run}\"\n[filter \"evil\"]\n\tclean = \"{run}\"\n");
+        std::fs::write(self.top.join(".git/config.worktree"), of_tree).unwrap();
+        // Objects of elsewhere, for which git may ask another repository.
+        let alternate = self.outside().join("alternate/objects");
+        std::fs::create_dir_all(&alternate).unwrap();
+        let alternates = format!("{}\n", alternate.display());
+        std::fs::write(self.top.join(".git/objects/info/alternates"), alternates).unwrap();
+        // A folder that git takes for a bare repository, with a configuration of its own, and one whose tree is elsewhere.
+        self.bare(&run);
+        let elsewhere = format!(
+            "[core]\n\trepositoryformatversion = 0\n\tworktree = {}\n\tfsmonitor = \"{run}\"\n",
+            self.outside().display()
+        );
+        for (file, text) in
+            [("HEAD", "ref: refs/heads/main\n"), ("config", &elsewhere), ("objects/x", ""), ("refs/x", "")]
+        {
+            self.write(&format!("elsewhere/{file}"), text);
+        }
+        self.write(
+            ".gitmodules",
+            format!("[submodule \"inner\"]\n\tpath = inner\n\turl = ext::{run}\n\tupdate = !{run}\n"),
+        );
+        for hook in [
+            "pre-commit",
+            "post-commit",
+            "fsmonitor-watchman",
+            "post-index-change",
+            "post-checkout",
+            "pre-auto-gc",
+            "reference-transaction",
+        ] {
             let path = format!("hooks/{hook}");
             self.write(&path, format!("#!/bin/sh\ntouch {}\n", marker.display()));
             std::fs::set_permissions(self.top.join(path), PermissionsExt::from_mode(0o755)).unwrap();
         }
         marker
+    }
+
+    /// Lays a bare repository into the tree, whose configuration names a program.
+    fn bare(&self, run: &str) {
+        let config =
+            format!("[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsmonitor = \"{run}\"\n");
+        for (file, text) in
+            [("HEAD", "ref: refs/heads/main\n"), ("config", &config), ("objects/x", ""), ("refs/x", "")]
+        {
+            self.write(&format!("bare/{file}"), text);
+        }
     }
 
     /// Commits everything in a hostile repository, and lets git run nothing.
