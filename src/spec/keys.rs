@@ -465,8 +465,8 @@ pub(crate) const LAYOUT: Table = table(
         key("gate", template!(Folder, &[], &[]), "The folder of the CronJobs' base."),
         key(
             "clusterGate",
-            template!(Folder, &["cluster", "path"], &[&["cluster"], &["path"]]),
-            "The folder of a cluster's patches of the CronJobs.",
+            template!(Folder, &["cluster", "path"], &[]),
+            "The folder of a cluster's patches of the CronJobs. With several clusters it has `{cluster}` or `{path}`.",
         ),
         key(
             "entryPoint",

@@ -12,6 +12,7 @@ mod follow;
 mod follow_job;
 mod found;
 mod leaving;
+mod listed;
 mod mixed;
 mod nameless;
 mod namespaces;
