@@ -190,6 +190,8 @@ codes! {
         "Flux applies a gate as a ServiceAccount without rights.";
     UNSERVED_VERSION = "GW074" "unserved-version" Error
         "An object has a version that the Flux in Git does not serve.";
+    LATE_LANDING = "GW075" "late-landing" Note
+        "What a window lets in last may land after it.";
     REFUSED_OBJECT = "GW076" "refused-object" Error
         "The API server refuses an object that Flux reads, and so its whole build.";
     MISSING_ZONE = "GW101" "missing-zone" Warning

@@ -57,6 +57,7 @@ mod left_suspended;
 mod lookup;
 mod made;
 pub(crate) mod metadata;
+mod mistyped;
 mod model;
 mod moved;
 mod namespaces;
@@ -67,6 +68,7 @@ pub(crate) mod parent;
 mod partial;
 mod past;
 mod pattern;
+pub mod privilege;
 mod propose;
 mod readers;
 mod reading;
@@ -80,6 +82,7 @@ mod secure_join;
 mod sides;
 mod source;
 mod sources;
+mod strict;
 mod stuck;
 mod suggested;
 mod target;
@@ -104,8 +107,8 @@ pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers, unnamed};
 pub(crate) use artifacts::Artifacts;
 pub use begun::{
-    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNSAID, UNTIL_FIRST, Unclosed,
-    Waiting, begun, unclosed, unread,
+    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNPRIVILEGED, UNSAID, UNTIL_FIRST,
+    Unclosed, Waiting, begun, has_never_come, unclosed, unread,
 };
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::{BuiltJob, Closings, resumes};
@@ -128,13 +131,14 @@ pub use leaving::outside;
 pub use left_out::LeftOut;
 pub use left_suspended::left_suspended;
 pub(crate) use made::is_collected;
+pub(crate) use mistyped::REFUSES;
 pub use model::Model;
 pub(crate) use moved::brought_by;
 pub use pace::{Dependency, LACKED, Need, Paces, STEP};
 pub(crate) use partial::{Partial, partial, partial_of};
 pub use past::Past;
 pub use readers::Readers;
-pub(crate) use refused::REFUSES;
+pub(crate) use refused::REFUSES as SERVER_REFUSES;
 pub use refused::{Refused, refused};
 pub use release::Release;
 pub use root::{Reason, Root};

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::check::REFUSED_OBJECT;
-use crate::delivery::{Comparison, REFUSES, World, build};
+use crate::delivery::{Comparison, SERVER_REFUSES, World, build};
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::shell_line;
 use crate::path::RepoPath;
@@ -155,7 +155,7 @@ pub fn findings(
             if is_of_here(&one.reason) {
                 return not_looked_at(one, &reason);
             }
-            if one.reason.starts_with(REFUSES) {
+            if one.reason.starts_with(SERVER_REFUSES) {
                 let who = one.by.kustomization.as_ref().map_or(one.by.path.as_str(), |(_, name)| name);
                 return (format!("{reason}. {who} applies nothing new"), "correct that field".to_owned());
             }
@@ -173,8 +173,9 @@ pub fn findings(
         let (file, line) = place.map_or((None, None), |told| (told.file.clone(), told.line));
         let file = file.filter(is_there);
         let (cluster, from) = (one.cluster.clone(), Some(clock.now));
+        let is_no_error = gone::is_retired(clock, one) || is_of_here(&one.reason);
+        let topic = if is_no_error { Topic::Check } else { Topic::Error };
         let (message, help) = gone.unwrap_or_else(build);
-        let topic = if is_of_here(&one.reason) { Topic::Check } else { Topic::Error };
         found.push(Finding { topic, cluster, message, from, help, file, line, ..Finding::default() });
     }
     let mut position = 0..;
@@ -198,7 +199,7 @@ pub fn findings(
 fn is_refused(checked: &[Finding], one: &Withheld) -> bool {
     let is_it =
         |told: &Finding| told.code == Some(REFUSED_OBJECT.code) && told.message.starts_with(&one.reason);
-    one.reason.starts_with(REFUSES) && checked.iter().any(is_it)
+    one.reason.starts_with(SERVER_REFUSES) && checked.iter().any(is_it)
 }
 
 /// Says of a folder that needs what is not here, which Flux may well have, that it is not looked at, and what to do.

@@ -12,7 +12,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::with_header;
 use crate::plan::gate;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::Snapshot;
 use crate::spec::{Spec, parse};
 use crate::template::Templates;
@@ -69,7 +69,7 @@ pub fn spec(text: &str) -> Spec {
 
 /// Returns what `look` finds in the repository with one more file.
 pub fn with<T>(snapshot: &Snapshot, spec: &Spec, look: impl Fn(&Input<'_>) -> T) -> T {
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let model = Model::read(snapshot, &spec.folder(), &Known::default(), &renderer);
     look(&Input { spec, snapshot, model: &model, renderer: &renderer })
 }

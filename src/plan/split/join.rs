@@ -78,7 +78,7 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
     let commands = if builder.is_unchanged() {
         Vec::new()
     } else {
-        gate::follow(input, templates, &mut builder)?.commands
+        gate::follow(input, templates, &mut builder, &BTreeSet::new())?.commands
     };
     let mut plan = builder.finish();
     plan.commands = commands;
