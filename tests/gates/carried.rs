@@ -76,7 +76,7 @@ fn a_cluster_with_another_name_gets_no_second_gate() {
     scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
     scratch.commit();
     let spec = scratch.text("windows.yaml");
-    assert!(spec.contains("  edge-01:\n    roots: clusters/edge-01\n"), "{spec}");
+    assert!(spec.contains("  edge-01:\n    roots: clusters/edge-01/flux\n"), "{spec}");
     scratch.replace("windows.yaml", "  edge-01:\n", "  site-01:\n").commit();
     let before: Snapshot = read(scratch.top());
     let run = scratch.expect(4, &["sync", "--yes"]);

@@ -587,6 +587,7 @@ fn everything_that_is_in_the_way_of_a_held_source_is_told() {
     for cluster in ["edge-01", "edge-02"] {
         let file = format!("clusters/{cluster}/flux/apps-rw.yaml");
         scratch.replace(&file, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2");
+        scratch.replace(&file, "  interval:", "  validation: client\n  interval:");
     }
     asked(&scratch);
     let run = scratch.expect(5, &["sync", "--yes"]);

@@ -218,7 +218,7 @@ fn of_one_name_in_two_namespaces_only_what_has_a_window_is_held() {
         .commit();
     let run = scratch.take(&["sync", "--yes"]);
     assert!(
-        run.stderr.contains("the gate of cluster edge suspends media/player entirely:"),
+        run.stderr.contains("the gate of cluster edge suspends media/player entirely."),
         "{}",
         run.stderr
     );

@@ -129,7 +129,7 @@ fn a_gate_goes_where_no_list_gives_it_another_namespace() {
     let run = scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
     // What a list puts into another namespace is held there, whatever its file says.
     assert!(
-        run.stderr.contains("the gate of cluster north suspends tools/infra entirely:"),
+        run.stderr.contains("the gate of cluster north suspends tools/infra entirely."),
         "{}",
         run.stderr
     );
