@@ -23,6 +23,7 @@ mod reference;
 mod refused;
 mod removed;
 mod renamed;
+mod restored;
 mod rule;
 mod served;
 mod side;
@@ -55,7 +56,7 @@ const NAMED: usize = 3;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 33] = [
+pub const AUDITS: [Audit; 34] = [
     suspend::audit,
     value::audit,
     dependency::audit,
@@ -67,6 +68,7 @@ pub const AUDITS: [Audit; 33] = [
     unlisted::audit,
     owner::audit,
     side::audit,
+    restored::audit,
     renamed::audit,
     namespace::audit,
     reference::audit,
