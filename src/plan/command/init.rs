@@ -47,6 +47,8 @@ pub struct InitOptions {
     pub folders: Vec<String>,
     /// The GitRepository that fetches this repository, as `NAME` or `NAMESPACE/NAME`.
     pub source: Option<String>,
+    /// The command that restores the spec, where a commit removed it.
+    pub lost: Option<String>,
 }
 
 impl InitOptions {
@@ -205,7 +207,7 @@ pub fn init(
         (listed, model)
     });
     let is_adopted = |(listed, model): &(Builder<'_>, Model)| {
-        adopt(listed.now(), model, &root, renderer).is_ok_and(|adopted| adopted.is_some())
+        adopt(listed.now(), model, &root, renderer, None).is_ok_and(|adopted| adopted.is_some())
     };
     let (mut with_spec, model) = listed.filter(is_adopted).unwrap_or_else(|| (Builder::new(snapshot), model));
     let (new, mut remarks, default_window) = new_spec(with_spec.now(), &model, &root, renderer, options)?;
@@ -302,7 +304,7 @@ fn new_spec(
     remarks.extend(suggested(model, &clusters));
     flux_defaults(model, options.source().as_ref(), &mut new);
     new.has_releases = has_releases(snapshot, root);
-    let adopted = adopt(snapshot, model, root, renderer)?;
+    let adopted = adopt(snapshot, model, root, renderer, options.lost.as_deref())?;
     remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
     match adopted {
         Some(adopted) => default_window = take_over(&mut new, adopted, options, &mut remarks),
