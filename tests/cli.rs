@@ -604,8 +604,8 @@ fn init_says_which_windows_are_not_used() {
     warning: --open and --close are not used: the gate in infra/maintenance keeps its window
      = help: to change it: `gitops-windows windows set reconciliation-window --open '0 22 * * SAT' --close '0 4 * * SUN'`
     plant-north, plant-south
-      clusters/NAME/apps   Flux Kustomization apps   apps web
-      clusters/NAME/infra  Flux Kustomization infra  carries the gate
+      clusters/{cluster}/apps   Flux Kustomization apps   apps web
+      clusters/{cluster}/infra  Flux Kustomization infra  carries the gate
     gate infra/maintenance: begin-maintenance and end-maintenance over apps
     Gate: what opens and closes the windows in a cluster.
     Proven with embedded kustomize api/v0.21.1: 4 comparisons over 20 objects, no difference.
@@ -701,4 +701,18 @@ fn each_hook_of_pre_commit_runs_and_writes_nothing() {
         named.clone().count() > 0 && named.clone().all(|id| ids.iter().any(|known| known == id)),
         "{example}"
     );
+}
+
+/// Flux takes paths from the top of Git, wherever the spec stands.
+#[test]
+fn a_spec_below_the_top_is_named_and_so_are_paths_that_begin_there() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("deploy/README.md", "Moved.\n");
+    scratch.git(&["mv", "apps", "clusters", "infra", "deploy/"]);
+    scratch.write("deploy/windows.yaml", SPEC).commit();
+    let told = scratch.expect(3, &["when"]).stderr;
+    assert!(told.contains("deploy/windows.yaml is one: `gitops-windows -C deploy …`"), "{told}");
+    let told = scratch.expect(0, &["-C", "deploy", "clusters"]).stdout;
+    let said = "edge-02  its Flux Kustomizations name paths that are not there: clusters/edge-02/apps stands in deploy. Flux begins at the top of Git\n";
+    assert!(told.contains(said), "{told}");
 }
