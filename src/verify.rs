@@ -240,9 +240,8 @@ fn compared(
     let gates = gate_objects(input, carriers, sides);
     differences.retain(|(id, _)| !id.as_ref().is_some_and(|id| gates.contains(id)));
     // After the hand-over the old one applies the other apps, the new ones these.
-    let handed = |difference: &Difference| {
-        !is_left && matches!(difference, Difference::Added(side) if input.is_applied(side))
-    };
+    let handed =
+        |difference: &Difference| matches!(difference, Difference::Added(side) if input.is_applied(side));
     let before = differences.len();
     differences.retain(|(_, difference)| !handed(difference));
     (before - differences.len(), differences)

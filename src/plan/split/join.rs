@@ -51,7 +51,7 @@ pub fn join(
     let mut freed: BTreeSet<RepoPath> = BTreeSet::new();
     for entry in input.wholes(&sides) {
         if let Some(reason) = handed_over(input, entry) {
-            let left = left_list(input, &sides, &entry.path);
+            let left = left_list(input, &sides, &entry.path, None);
             corrected.extend(left.is_some().then_some(&entry.path));
             let way = left.map_or_else(back, |left| back_of_left(&left));
             outcomes.push(

@@ -9,6 +9,7 @@ use crate::delivery::{Input, Sides, builds, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::migrate::verify::gate_objects;
 use crate::render::Request;
+use crate::repo::Graph;
 use crate::repo::manifest::ObjectId;
 
 /// A list that differs from its sides.
@@ -24,8 +25,6 @@ pub struct LeftList {
     lacking: Vec<String>,
     /// The objects that would be applied again.
     pub back: BTreeSet<ObjectId>,
-    /// The objects that would lose their owner.
-    pub lost: BTreeSet<ObjectId>,
 }
 
 impl LeftList {
@@ -58,12 +57,19 @@ pub fn is_left<'p>(
 /// Returns the lists that differ from the sides which have left them behind.
 pub fn left_lists(input: &Input<'_>, sides: &Sides) -> Vec<LeftList> {
     let divided = sides.divided(&input.model.graph);
-    divided.filter_map(|whole| left_list(input, sides, whole)).collect()
+    divided.filter_map(|whole| left_list(input, sides, whole, None)).collect()
 }
 
-/// Compares one of them; `None` where it is not left behind, it and the sides have the same objects, or one of them does not
+/// Compares one of them; `None` where it is not left behind, it has nothing that the sides lack, or one of them does not
 /// build.
-pub fn left_list(input: &Input<'_>, sides: &Sides, whole: &RepoPath) -> Option<LeftList> {
+///
+/// What it lacks itself may have sides for longer, by an earlier hand-over: only lists of the time in which it was left tell.
+pub fn left_list(
+    input: &Input<'_>,
+    sides: &Sides,
+    whole: &RepoPath,
+    then: Option<&Graph>,
+) -> Option<LeftList> {
     let graph = &input.model.graph;
     let list = graph.get(whole)?;
     let standing: Vec<RepoPath> = sides.standing(graph, whole).into_keys().collect();
@@ -73,26 +79,29 @@ pub fn left_list(input: &Input<'_>, sides: &Sides, whole: &RepoPath) -> Option<L
     let (apart, elsewhere) = apart(input, whole, &standing);
     let had = objects(input, whole, &standing, std::slice::from_ref(whole))?;
     let mut has = objects(input, whole, &standing, &standing)?;
-    let others = objects(input, whole, &standing, &elsewhere)?;
-    let gates = gate_objects(input, input.snapshot);
-    let lost: BTreeSet<ObjectId> = has.difference(&had).filter(|id| !gates.contains(id)).cloned().collect();
-    has.extend(others);
-    let back: BTreeSet<ObjectId> = had.difference(&has).filter(|id| !gates.contains(id)).cloned().collect();
-    if back.is_empty() && lost.is_empty() {
+    has.extend(objects(input, whole, &standing, &elsewhere)?);
+    has.extend(gate_objects(input, input.snapshot));
+    let back: BTreeSet<ObjectId> = had.difference(&has).cloned().collect();
+    let children = graph.children(whole);
+    let mut lacking: BTreeSet<RepoPath> = BTreeSet::new();
+    if let Some(then) = then {
+        for path in standing.iter().flat_map(|side| graph.children(side)) {
+            let is_listed = children.iter().any(|child| are_one(input, child, &path));
+            let is_old = standing.iter().any(|side| then.children(side).contains(&path));
+            if !is_listed && !is_old {
+                lacking.insert(path);
+            }
+        }
+    }
+    if back.is_empty() && lacking.is_empty() {
         return None;
     }
-    let text_of = |child: &RepoPath| child.relative_to(whole);
-    let children = graph.children(whole);
-    let listed = standing.iter().flat_map(|side| graph.children(side));
-    let strange = listed.filter(|path| !children.iter().any(|child| are_one(input, child, path)));
-    let lacking: BTreeSet<RepoPath> = strange.filter(|_| !lost.is_empty()).collect();
     Some(LeftList {
         whole: whole.clone(),
         file: list.file.clone(),
-        surplus: apart.iter().map(text_of).collect(),
-        lacking: lacking.iter().map(text_of).collect(),
+        surplus: apart.iter().map(|child| child.relative_to(whole)).collect(),
+        lacking: lacking.iter().map(|child| child.relative_to(whole)).collect(),
         back,
-        lost,
     })
 }
 

@@ -6,7 +6,7 @@ use crate::delivery::{Input, Sides};
 use crate::path::RepoPath;
 use crate::plan::split::left_list::{LeftList, left_list};
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Entry, Removal, Repository, Snapshot};
+use crate::repo::{Entry, Graph, Removal, Repository, Snapshot};
 
 /// A list that a revert restores, and that its sides have changed since.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,10 +31,10 @@ pub fn undone(input: &Input<'_>, repository: &Repository) -> BTreeMap<RepoPath, 
     }
     let mut found = BTreeMap::new();
     for (removal, wholes) in removals {
-        let Some(files) = restored(input.snapshot, repository, &removal) else { continue };
+        let Some((files, lists)) = restored(input.snapshot, repository, &removal) else { continue };
         let model = input.model.again(&files, input.renderer);
         let then = Input { snapshot: &files, model: &model, ..*input };
-        found.extend(of_one(&then, &sides, &removal, &wholes));
+        found.extend(of_one(&then, &sides, (&removal, &lists), &wholes));
     }
     found
 }
@@ -42,11 +42,11 @@ pub fn undone(input: &Input<'_>, repository: &Repository) -> BTreeMap<RepoPath, 
 fn of_one(
     then: &Input<'_>,
     sides: &Sides,
-    removal: &Removal,
+    (removal, lists): (&Removal, &Graph),
     wholes: &BTreeSet<&RepoPath>,
 ) -> Vec<(RepoPath, Undone)> {
     let one = |whole: &RepoPath| {
-        let left = left_list(then, sides, whole)?;
+        let left = left_list(then, sides, whole, Some(lists))?;
         Some((whole.clone(), Undone { commit: removal.short().to_owned(), left }))
     };
     wholes.iter().filter_map(|whole| one(whole)).collect()
@@ -56,8 +56,8 @@ fn lists(folder: &RepoPath) -> Vec<RepoPath> {
     FILE_NAMES.iter().filter_map(|name| folder.join(name).ok()).collect()
 }
 
-/// Returns the files with those that a commit removed.
-fn restored(snapshot: &Snapshot, repository: &Repository, removal: &Removal) -> Option<Snapshot> {
+/// Returns the files with those that a commit removed, and the lists of the time before it.
+fn restored(snapshot: &Snapshot, repository: &Repository, removal: &Removal) -> Option<(Snapshot, Graph)> {
     let before = repository.snapshot_beside(&format!("{}^", removal.commit), snapshot).ok()?.snapshot;
     let mut files = snapshot.clone();
     for path in removal.files.iter().filter(|path| snapshot.entry(path).is_none()) {
@@ -65,5 +65,5 @@ fn restored(snapshot: &Snapshot, repository: &Repository, removal: &Removal) -> 
             files.insert(path.clone(), file.clone());
         }
     }
-    Some(files)
+    Some((files, Graph::read(&before)))
 }
