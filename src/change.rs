@@ -1,10 +1,14 @@
 //! What a plan changes, path by path: all that the diff and the writer know of it.
 
+mod moves;
+
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
 use crate::path::RepoPath;
 use crate::repo::{File, Snapshot};
+
+pub use moves::similarity;
 
 /// What happens at one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +26,7 @@ pub struct Change {
 pub struct Changes(BTreeMap<RepoPath, Change>);
 
 impl Changes {
-    /// Counts the files that change; one that moves counts once.
+    /// Counts the files that change; one that the plan moves as it is counts once.
     pub fn files(&self) -> usize {
         let moved = self.values().filter_map(|change| change.moved_from.as_ref());
         let sources = moved.filter(|from| self.get(*from).is_some_and(|change| change.after.is_none()));

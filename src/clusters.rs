@@ -276,7 +276,9 @@ impl<'a> Belief<'a> {
         let target = GateTarget { namespace: one.namespace().to_owned(), name: one.name().to_owned() };
         let job = self.model.closings.running(&cluster.name, &target)?;
         job.doubt.as_ref().map(|doubt| match doubt {
-            Doubt::Suspended(_) | Doubt::Unbuilt(_) => "nothing new of its gate arrives",
+            Doubt::Suspended(_) | Doubt::Unbuilt(_) | Doubt::Unprivileged(..) => {
+                "nothing new of its gate arrives"
+            }
             Doubt::Unsaid(..) => "its gate perhaps never arrives",
         })
     }

@@ -1,6 +1,7 @@
 //! Why an object is of its type, who applies it, and what holds it back there.
 
 mod applying;
+mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +20,10 @@ use crate::plan::split::Kept;
 use crate::render::{Object, Origin};
 use crate::repo::FluxKustomization;
 use crate::repo::manifest::{ObjectId, manifests, objects};
-use crate::text::json_schema::{answers, list, nullable, object, text, truth};
+use crate::text::json_schema::{self, answers, list, nullable, object, truth};
 use crate::text::{did_you_mean, did_you_mean_path, one_of};
+
+pub use text::text;
 
 /// One object of a file or folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,30 +114,30 @@ impl Read {
 
 /// Returns the JSON Schema (draft 2020-12) of what `explain --format json` prints.
 pub fn schema() -> Value {
-    let name = || nullable(object(vec![("namespace", text()), ("name", text())]));
+    let name = || nullable(object(vec![("namespace", json_schema::text()), ("name", json_schema::text())]));
     let consumers = || {
         list(object(vec![
-            ("cluster", text()),
-            ("entryPoint", text()),
-            ("app", text()),
+            ("cluster", json_schema::text()),
+            ("entryPoint", json_schema::text()),
+            ("app", json_schema::text()),
             ("kustomization", name()),
-            ("heldBy", nullable(text())),
-            ("doubt", nullable(text())),
+            ("heldBy", nullable(json_schema::text())),
+            ("doubt", nullable(json_schema::text())),
         ]))
     };
     let explained = object(vec![
-        ("object", text()),
-        ("live", nullable(text())),
-        ("kind", text()),
-        ("namespace", nullable(text())),
-        ("name", text()),
-        ("type", text()),
+        ("object", json_schema::text()),
+        ("live", nullable(json_schema::text())),
+        ("kind", json_schema::text()),
+        ("namespace", nullable(json_schema::text())),
+        ("name", json_schema::text()),
+        ("type", json_schema::text()),
         ("window", truth()),
-        ("reason", text()),
-        ("origin", text()),
+        ("reason", json_schema::text()),
+        ("origin", json_schema::text()),
         ("consumers", consumers()),
     ]);
-    let read = object(vec![("file", text()), ("consumers", consumers())]);
+    let read = object(vec![("file", json_schema::text()), ("consumers", consumers())]);
     answers("explain", object(vec![("objects", list(explained)), ("files", list(read))]))
 }
 

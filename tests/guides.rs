@@ -8,14 +8,13 @@
 
 mod support;
 
-use gitops_windows::render::{Embedded, Renderer};
 use serde_json::{Value, json};
 use support::scratch::{Scratch, WINDOW, assert_same};
-use support::{folder, read};
+use support::{built, folder, read};
 
 /// Renders a folder and gives the one object of a kind in it.
 fn object(scratch: &Scratch, path: &str, kind: &str) -> Option<Value> {
-    let results = Embedded::default().render(&read(scratch.top()), &[folder(path)]);
+    let results = built(&read(scratch.top()), &[folder(path)]);
     let objects = results
         .into_iter()
         .next()

@@ -420,7 +420,7 @@ fn the_way_back_names_what_the_restored_list_has_too_much_and_too_little() {
     let differ = scratch.expect(5, &["verify"]).stdout;
     assert!(differ.contains("Deployment web/probe is applied by nothing any more"), "{differ}");
     let found = scratch.run(&["check"]).stdout;
-    assert!(found.contains("GW075") && found.contains("builds ConfigMap web/probe-"), "{found}");
+    assert!(found.contains("GW077") && found.contains("builds ConfigMap web/probe-"), "{found}");
     let again = scratch.expect(5, &["join", "--all", "--yes"]).stderr;
     assert!(again.contains(&steps[1]) && !again.contains("the last `migrate`"), "{again}");
     scratch.replace(LIST, "- probe\n", "- news\n");
@@ -429,7 +429,7 @@ fn the_way_back_names_what_the_restored_list_has_too_much_and_too_little() {
     for back in [None, Some("HEAD~3")] {
         back.into_iter().for_each(|back| drop(scratch.git(&["revert", "--no-edit", back])));
         let said = nothing_is_deleted(&scratch);
-        assert!(!said.contains("GW075") && !said.contains("GW035"), "{said}");
+        assert!(!said.contains("GW077") && !said.contains("GW035"), "{said}");
         scratch.expect(0, &["verify", "--base", "HEAD~1"]);
     }
     scratch.expect(0, &["join", "--all", "--yes"]);
@@ -446,6 +446,6 @@ fn a_hand_over_that_is_taken_back_with_an_old_list_is_told() {
     }
     let said = nothing_is_deleted(&scratch);
     let told = "apps replaces the Flux Kustomizations of the sides of clusters/edge-02/apps. It applies ConfigMap web/probe-";
-    assert!(said.contains("GW075") && said.contains(told), "{said}");
+    assert!(said.contains("GW077") && said.contains(told), "{said}");
     assert!(said.contains("GW035") && said.contains("Service web/news left Git"), "{said}");
 }

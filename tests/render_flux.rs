@@ -14,7 +14,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use gitops_windows::render::{Embedded, Renderer, Request};
+use gitops_windows::render::Request;
 use gitops_windows::repo::{Entry, Snapshot};
 use serde_json::{Value, json};
 use support::path;
@@ -210,7 +210,7 @@ fn command(flux: &Path, top: &Path, folder: &str, spec: &Value) -> Result<Vec<Va
 /// Compares with the flux command; the difference, if there is one.
 fn compare(flux: &Path, top: &Path, tree: &Snapshot, folder: &str, spec: &Value) -> Option<String> {
     let theirs = command(flux, top, folder, spec);
-    let ours = Embedded::default().render(tree, &[Request::flux(path(folder), spec)]).remove(0);
+    let ours = support::built(tree, &[Request::flux(path(folder), spec)]).remove(0);
     let values =
         ours.as_ref().ok().map(|all| all.iter().map(|one| Value::clone(&one.value)).collect::<Vec<_>>());
     let same = values.map(normal) == theirs.clone().ok().map(normal);

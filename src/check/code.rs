@@ -190,7 +190,9 @@ codes! {
         "Flux applies a gate as a ServiceAccount without rights.";
     UNSERVED_VERSION = "GW074" "unserved-version" Error
         "An object has a version that the Flux in Git does not serve.";
-    RESTORED_LIST = "GW075" "restored-list" Warning
+    LATE_LANDING = "GW075" "late-landing" Note
+        "What a window lets in last may land after it.";
+    RESTORED_LIST = "GW077" "restored-list" Warning
         "The list that a migration goes back to differs from its sides.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";

@@ -30,7 +30,7 @@ mod tests;
 use jiff::Timestamp;
 
 pub use all::Standard;
-pub use audit::{AUDITS, Audit, lost_values};
+pub use audit::{AUDITS, Audit, lost_values, once_more};
 pub(crate) use code::MISSING_PATH;
 pub use code::{CODES, Code, code_of_lint};
 pub use explain::explain;

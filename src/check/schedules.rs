@@ -11,7 +11,7 @@ use crate::delivery::Model;
 use crate::delivery::fleet::{Fleet, GateSchedule, Part, Schedules};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::schedule::lint::{Lint, LintCode, LintOptions, lints};
-use crate::schedule::{Length, Window};
+use crate::schedule::{Length, Window, WindowKey};
 use crate::spec::{Placed, Spec, WindowDef, WindowUse};
 
 /// The most dates that a finding names.
@@ -102,9 +102,14 @@ pub fn spec_lints_with(
     findings.sorted()
 }
 
-/// Returns whether a finding is about windows, not about CronJobs that run at openings and closings alone.
+/// Returns whether a finding is about windows, not about CronJobs that run at openings and closings alone. A table ends what
+/// `for` says in true time where the clocks skip its end.
 fn counts_in_table(lint: &Lint) -> bool {
-    !matches!(lint.code, LintCode::LostClosing | LintCode::UnevenTimes)
+    match lint.code {
+        LintCode::LostClosing | LintCode::UnevenTimes => false,
+        LintCode::ClockGap => lint.key != Some(WindowKey::For),
+        _ => true,
+    }
 }
 
 /// A missing time zone is told by whoever reads the spec ([`crate::spec::parse()`]).
@@ -124,7 +129,11 @@ fn impossible(spec: &Spec, now: Timestamp) -> Vec<Diagnostic> {
     });
     for def in spec.windows.values().chain(inline) {
         let Ok(window) = def.schedule() else { continue };
-        let error = known.entry(format!("{window:?}")).or_insert_with(|| window.resolve(now).err());
+        let resolve = || match spec.gate.table {
+            Some(_) => window.resolve_in_table(now),
+            None => window.resolve(now),
+        };
+        let error = known.entry(format!("{window:?}")).or_insert_with(|| resolve().err());
         if let Some(error) = error {
             let place = def.text(error.key).map_or(&def.place, |text| &text.place);
             let finding = IMPOSSIBLE_TIME.finding(error.message.clone());

@@ -368,7 +368,7 @@ fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
     let json = |value: Value| output.json(&value);
     match shown {
         Shown::Difference(Format::Unified) => {
-            output.result(unified(&plan.changes, output.color()).as_bytes());
+            output.result(unified(&plan.changes, output).as_bytes());
         }
         Shown::Difference(Format::Patch) => output.result(&diff::patch(&plan.changes)),
         Shown::Difference(Format::Markdown) => {
@@ -380,14 +380,21 @@ fn show(output: &Output, plan: &Plan, shown: Shown<'_>, written: bool) {
 }
 
 /// Returns the difference for people. The schema of the spec is told in a line: it is the program's
-/// own, and would bury what people came for.
-pub(super) fn unified(changes: &Changes, color: bool) -> String {
+/// own, and would bury what people came for. So is what changes alike, unless people asked for all.
+pub(super) fn unified(changes: &Changes, output: &Output) -> String {
     let is_schema = |path: &&RepoPath| path.name() == Some(SCHEMA_FILE);
     let mut shown = changes.clone();
     shown.retain(|path, _| !is_schema(&path));
-    let mut text = diff::unified(&shown, color);
+    let color = output.color();
+    let (mut text, is_cut) = match output.verbose() {
+        true => (diff::unified(&shown, color), false),
+        false => diff::brief(&shown, color),
+    };
     for path in changes.keys().filter(is_schema) {
         text.push_str(&format!("and {path}, the schema that editors read: see `gitops-windows schema`\n"));
+    }
+    if is_cut {
+        text.push_str("Equal changes are shown once (--verbose shows all).\n");
     }
     text
 }

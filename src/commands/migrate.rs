@@ -10,7 +10,7 @@ use crate::cli::{Format, Global, Writing};
 use crate::commands::apply::{Exit, apply};
 use crate::commands::clock;
 use crate::commands::contexts::{contexts, named};
-use crate::commands::split::NEXT;
+use crate::commands::split::{NEXT, NEXT_WHILE_OPEN};
 use crate::commands::sync::when_open;
 use crate::commands::workspace::Loaded;
 use crate::delivery::Input;
@@ -84,7 +84,9 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
         live,
     };
     let mut plan = migrate(&loaded.input(), &base.input(loaded.renderer.as_ref()), &templates, &options)?;
-    plan.remarks.extend(when_open(&loaded.spec, &loaded.model, &plan.while_open, clock::now(global)?)?);
+    let waiting = plan.report.entries().iter().filter(|one| one.waits_for_window());
+    let concerned = plan.while_open.iter().cloned().chain(waiting.map(|one| one.cluster.clone())).collect();
+    plan.remarks.extend(when_open(&loaded.spec, &loaded.model, &concerned, clock::now(global)?)?);
     // Whoever names a base knows what the clusters follow.
     if arguments.base == HEAD
         && let Some(branch) = loaded.workspace.repository.upstream_branch()
@@ -115,7 +117,10 @@ pub fn run(global: &Global, arguments: &Migrate, output: &Output) -> Result<Exit
     } else if exit == Exit::Clean && !plan.changes.is_empty() {
         let stages = || plan.report.standings().iter().map(|one| &one.stage);
         let goes_on = |stage: &Stage| matches!(stage, Stage::Unprepared | Stage::Restructured);
-        if stages().any(goes_on) {
+        let finishes = stages().any(|stage| *stage == Stage::Restructured);
+        if finishes && loaded.spec.gate.mechanism.holds_sources() {
+            output.say(NEXT_WHILE_OPEN);
+        } else if stages().any(goes_on) {
             output.say(NEXT);
         } else if stages().any(|stage| *stage == Stage::HandedOver) {
             let is_kept = plan.report.standings().iter().any(|one| one.is_kept);
@@ -179,13 +184,11 @@ fn live(loaded: &Loaded, arguments: &Migrate) -> Result<BTreeMap<String, Vec<Liv
     let contexts = contexts("--confirm: ", &clusters, &arguments.contexts)?;
     let mut found = BTreeMap::new();
     for (cluster, context) in contexts {
-        let kubectl = Kubectl {
-            program: "kubectl".into(),
-            kubeconfig: arguments.kubeconfig.clone(),
-            context,
-            timeout: Duration::from_secs(arguments.timeout),
-        };
-        let live = kubectl.kustomizations().map_err(|reason| {
+        let installed = Kubectl::find(Duration::from_secs(arguments.timeout));
+        let asked = installed.and_then(|kubectl| {
+            Kubectl { kubeconfig: arguments.kubeconfig.clone(), context, ..kubectl }.kustomizations()
+        });
+        let live = asked.map_err(|reason| {
             Error::invalid(
                 Diagnostic::error(format!("--confirm: cluster {cluster} gave no answer: {reason}"))
                     .help("name the right cluster with --context or --kubeconfig; nothing was written\nor leave --confirm out and look yourself"),

@@ -31,6 +31,7 @@ mod split;
 mod status;
 mod sync;
 mod undo;
+mod unmerged;
 mod verify;
 mod when;
 mod windows;

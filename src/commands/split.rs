@@ -61,6 +61,9 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
 pub(super) const NEXT: &str =
     "Next: commit it, wait until the clusters have applied it, then run `gitops-windows migrate`.";
 
+/// As [`NEXT`], where the step after it changes what reads a held source.
+pub(super) const NEXT_WHILE_OPEN: &str = "Next: commit it and wait until the clusters have applied it. Then run `gitops-windows migrate --while-open`, and merge that while the window is open.";
+
 /// Reads which apps a command that divides or joins them means.
 ///
 /// # Errors

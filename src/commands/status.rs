@@ -154,13 +154,11 @@ fn read(asked: &BTreeMap<String, Option<String>>, arguments: &Status) -> Vec<Res
         for _ in 0..threads {
             scope.spawn(|| {
                 while let Some((position, context)) = next() {
-                    let kubectl = Kubectl {
-                        program: "kubectl".into(),
-                        kubeconfig: arguments.kubeconfig.clone(),
-                        context: context.clone(),
-                        timeout: Duration::from_secs(arguments.timeout),
-                    };
-                    let objects = kubectl.objects();
+                    let kubectl = Kubectl::find(Duration::from_secs(arguments.timeout));
+                    let objects = kubectl.and_then(|kubectl| {
+                        let kubeconfig = arguments.kubeconfig.clone();
+                        Kubectl { kubeconfig, context: context.clone(), ..kubectl }.objects()
+                    });
                     found.lock().unwrap_or_else(PoisonError::into_inner).insert(position, objects);
                 }
             });

@@ -12,6 +12,7 @@ use crate::commands::apply::{Exit, apply, preview};
 use crate::commands::clock;
 use crate::commands::schedules::sound;
 use crate::commands::spec_edit::{Along, Edited};
+use crate::commands::unmerged::refuse_unmerged;
 use crate::commands::workspace::Loaded;
 use crate::delivery::Model;
 use crate::delivery::fleet::Schedules;
@@ -94,10 +95,12 @@ fn plan(global: &Global, output: &Output, arguments: &Wish) -> Result<(Loaded, P
             Edited::plan(global, output, None, Along::Everything(arguments.options()), |spec, text| {
                 tidied(spec, text, arguments, clock::now(global)?)
             })?;
+        refuse_unmerged(&edited.loaded)?;
         return Ok((edited.loaded, edited.plan));
     }
     let loaded = Loaded::open(global, output)?;
     let plan = plan_of(global, output, &loaded, arguments.options())?;
+    refuse_unmerged(&loaded)?;
     Ok((loaded, plan))
 }
 

@@ -24,7 +24,7 @@ pub fn run(global: &Global, arguments: &Undo, output: &Output) -> Result<Exit, E
         output.say("There is nothing to take back.");
         return Ok(Exit::Clean);
     };
-    output.result(unified(&changes, output.color()).as_bytes());
+    output.result(unified(&changes, output).as_bytes());
     let asked = arguments.consent.may_ask(output);
     let yes = arguments.consent.yes
         || (asked

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::delivery::mistyped::{Mistyped, REFUSES};
 use crate::render::{Object, RenderError};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::{live_id, puts_in, substituted};
@@ -36,11 +37,22 @@ pub(super) fn alike_reason(live: &ObjectId) -> String {
 }
 
 /// Returns the first object of a build that Flux can't put values into, and why, so that the build fails
-/// (kustomize-controller, `build`).
+/// (kustomize-controller, `build`); or else the first one that Kubernetes refuses, so that nothing is applied.
 pub(super) fn unfilled<'o>(post_build: &Value, objects: impl Iterator<Item = &'o Value>) -> Option<String> {
-    let mut found = objects.filter_map(|one| Some((one, substituted(post_build, one).err()?)));
-    let (one, failure) = found.next()?;
-    Some(format!("`postBuild` can't fill in {}: {failure}", ObjectId::of(one)))
+    let mut refused = None;
+    for one in objects {
+        let filled = match substituted(post_build, one) {
+            Ok(filled) => filled,
+            Err(failure) => {
+                return Some(format!("`postBuild` can't fill in {}: {failure}", ObjectId::of(one)));
+            }
+        };
+        refused = refused.or_else(|| {
+            let why = Mistyped::of(filled.as_ref().unwrap_or(one))?;
+            Some(format!("{REFUSES} {}: {why}", ObjectId::of(one)))
+        });
+    }
+    refused
 }
 
 /// Returns what Flux makes of a build: an error where values of variables can't be put in, or give two objects one id.
@@ -91,6 +103,22 @@ mod tests {
         assert_eq!(told(&[object("v1", "hall", "${APP}"), web.clone()]), None);
         assert_eq!(told(&[object("v2", "shop", "${APP}"), web.clone()]), None);
         assert!(told_apart(&json!(null), vec![object("v1", "shop", "${APP}"), web]).is_ok());
+    }
+
+    #[test]
+    fn a_build_with_an_object_that_kubernetes_refuses_is_none() {
+        let value = json!({ "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "a" }, "data": { "a": "${N}" } });
+        let object = Object { value: Arc::new(value), origin: None };
+        let told = |n: &str| {
+            let post_build = json!({ "substitute": { "N": n } });
+            told_apart(&post_build, vec![object.clone()]).err().map(|error| error.message)
+        };
+        assert_eq!(told("a"), None);
+        assert_eq!(
+            told("2").as_deref(),
+            Some("Kubernetes refuses ConfigMap a: `data.a` is a number, not text")
+        );
+        assert_eq!(told("\"2\""), None);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub const BROUGHT: &str = "a gated Flux Kustomization brings its held source onl
 pub const UNTIL_FIRST: &str = "open until the first closing";
 
 /// Why something is open of which the gate has not come.
-pub const UNCOME: &str = "the Flux Kustomization of its gate has never built, or Git has always suspended it. The cluster has no CronJobs of it";
+pub const UNCOME: &str = "the Flux Kustomization of its gate has never built, or never been let apply anything. The cluster has no CronJobs of it";
 
 /// What is taken for granted where Git can't say since when something can have closed.
 pub const ASSUMED: &str = "it is assumed that the CronJobs are older than the last closing";
@@ -60,6 +60,9 @@ pub const KEPT_OUT: &str = "Git suspends the Flux Kustomization of its gate. It 
 
 /// What is taken for granted where what applies a gate does not build, which ends the same way.
 pub const UNBUILT: &str = "the Flux Kustomization of its gate does not build. It is assumed that the cluster has the CronJobs, which run on";
+
+/// What is taken for granted where a lockdown lets Flux apply nothing of a gate, which ends the same way.
+pub const UNPRIVILEGED: &str = "Flux may apply nothing of its gate: no role is bound to its ServiceAccount. It is assumed that the cluster has the CronJobs";
 
 /// What is taken for granted where what applies a gate depends on what is not in Git: that may be there all the same.
 pub const UNSAID: &str = "the Flux Kustomization of its gate depends on another, which is not in Git. It is assumed that the cluster has the CronJobs";
@@ -189,6 +192,19 @@ pub fn begun(
     let moved = |one: Moved<'_>| past.as_ref().and_then(|past| one.begun(past));
     let all = asked.into_iter().zip(brought);
     all.map(|(asked, brought)| asked.and_then(begun).or_else(|| brought.and_then(moved))).collect()
+}
+
+/// Returns whether what moves the held source of a Flux Kustomization has never come to its cluster, as far as Git goes, and
+/// nothing new of it comes.
+pub fn has_never_come(model: &Model, cluster: &str, target: &GateTarget, history: &dyn History) -> bool {
+    let job = |model: &Model| {
+        let job = model.closings.running(cluster, target).filter(|job| job.held.is_some());
+        job.map(|job| (job.name.clone(), job.is_kept_out()))
+    };
+    let Some((name, true)) = job(model) else { return false };
+    let files: BTreeSet<RepoPath> = model.closings.files(cluster, &name).cloned().collect();
+    let is_let_in = |model: &Model| job(model).is_some_and(|(_, is_kept_out)| !is_kept_out);
+    never_let_in(history, &files, &is_let_in).is_some()
 }
 
 /// Finds out of each Flux Kustomization that is closed whether its held source is not there yet: a provider that Flux Operator

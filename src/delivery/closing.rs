@@ -8,9 +8,11 @@ use crate::delivery::about::owned;
 use crate::delivery::brought::{Brought, brought};
 use crate::delivery::gate::WrittenJob;
 use crate::delivery::metadata::{is_only_created, is_passed_over};
+use crate::delivery::privilege::Privileges;
 use crate::delivery::withheld::DEEPEST;
 use crate::delivery::{
-    Cluster, Clusters, Doubt, Hold, Input, KEPT_OUT, Model, Reached, SourceId, UNBUILT, UNSAID,
+    Cluster, Clusters, Doubt, Hold, Input, KEPT_OUT, Model, Reached, SourceId, UNBUILT, UNPRIVILEGED, UNSAID,
+    World,
 };
 use crate::error::Error;
 use crate::mechanism::{self, Action, GateTarget, HeldId, Parameter, read};
@@ -80,9 +82,9 @@ impl BuiltJob {
     }
 
     /// Returns whether nothing new of it arrives, while what the cluster has of it runs on: Git suspends what applies it, or
-    /// that does not build.
+    /// that does not build, or may apply nothing.
     pub fn is_kept_out(&self) -> bool {
-        matches!(self.doubt, Some(Doubt::Suspended(_) | Doubt::Unbuilt(_)))
+        matches!(self.doubt, Some(Doubt::Suspended(_) | Doubt::Unbuilt(_) | Doubt::Unprivileged(..)))
     }
 
     /// Says what is taken for granted where the cluster may not have it as Git says it.
@@ -91,6 +93,7 @@ impl BuiltJob {
             Doubt::Suspended(_) => KEPT_OUT,
             Doubt::Unbuilt(_) => UNBUILT,
             Doubt::Unsaid(..) => UNSAID,
+            Doubt::Unprivileged(..) => UNPRIVILEGED,
         })
     }
 
@@ -198,6 +201,7 @@ impl Closings {
                 found.unread.entry(own.name.clone()).or_default().insert(owned(one.key()));
             }
         }
+        let mut privileges = Privileges::new(World { snapshot, model }, renderer);
         for Brought { carried: one, objects, is_unbuilt } in brought(snapshot, model, renderer) {
             let is_unread = is_unbuilt && objects.is_none();
             if is_unread {
@@ -220,7 +224,9 @@ impl Closings {
             let doubt = match &one.doubt {
                 Some(Doubt::Suspended(_)) => one.doubt.clone(),
                 _ if is_unbuilt => Some(unbuilt(&one.by)),
-                doubt => doubt.clone(),
+                doubt => {
+                    unprivileged(model, &mut privileges, &one.cluster, &one.by).or_else(|| doubt.clone())
+                }
             };
             let known = found.jobs.entry(one.cluster.clone()).or_default();
             let before = known.len();
@@ -351,6 +357,18 @@ pub fn resumes(model: &Model, cluster: &str, one: &Reached) -> bool {
 /// Returns the doubt about what a Flux Kustomization brings that does not build.
 fn unbuilt([.., name]: &[String; 3]) -> Doubt {
     Doubt::Unbuilt(name.clone())
+}
+
+/// Returns the doubt about what a Flux Kustomization brings that a lockdown lets apply nothing.
+fn unprivileged<'m>(
+    model: &'m Model,
+    privileges: &mut Privileges<'m>,
+    cluster: &str,
+    [remote, namespace, name]: &[String; 3],
+) -> Option<Doubt> {
+    let cluster = model.delivered.named(cluster)?;
+    let account = privileges.lacking(cluster, cluster.reached(remote, (namespace, name))?)?;
+    Some(Doubt::Unprivileged(name.clone(), account))
 }
 
 /// Returns whether a list that takes part in a build has patches.

@@ -21,6 +21,7 @@ use crate::mechanism;
 use crate::path::RepoPath;
 use crate::repo::flux::{Unmapped, artifact_path};
 use crate::repo::manifest::ObjectId;
+use crate::repo::post_build::Strict;
 use crate::repo::{COMPONENTS, FluxApi, Graph, OtherRevision, Snapshot, duration};
 use crate::spec::{self, FluxSource, Placed, Spec, folder_of};
 
@@ -155,6 +156,10 @@ pub struct Cluster {
     pub(super) jitters: Jitters,
     /// The ServiceAccount as which Flux applies what names none, where Git says one.
     pub(super) default_account: Option<String>,
+    /// How strictly its controller reads `postBuild`, as far as Git says.
+    pub(super) strict: Option<Strict>,
+    /// The sources that can't fetch this tree, each with the path that its `spec.sparseCheckout` names and that is not there.
+    pub(super) unfetched: BTreeMap<SourceId, String>,
     /// What its ArtifactGenerators make.
     pub(super) generated: Vec<Generated>,
     /// The values that its builds bring to variables.

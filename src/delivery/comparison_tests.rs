@@ -3,7 +3,7 @@
 use crate::delivery::reading::tests::{LIST, SERVICE, flux};
 use crate::delivery::{Comparison, Known, Model, World};
 use crate::path::RepoPath;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{File, Snapshot};
 
 #[test]
@@ -21,7 +21,7 @@ fn in_equal_trees_nothing_changes_even_where_two_clusters_have_one_name() {
     for (path, text) in files {
         snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
     }
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let mut model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &renderer);
     for cluster in &mut model.delivered.all {
         cluster.name = "one".to_owned();

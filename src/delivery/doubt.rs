@@ -21,6 +21,8 @@ pub enum Doubt {
     /// This one, which brings it, depends on another one that is not in Git, the second name: nobody knows whether it ever
     /// applies anything.
     Unsaid(String, String),
+    /// Flux applies what this one builds as a ServiceAccount, the second name, to which no role is bound.
+    Unprivileged(String, String),
 }
 
 impl Doubt {
@@ -31,6 +33,11 @@ impl Doubt {
             Doubt::Unbuilt(above) => format!("{above}, which brings it, does not build"),
             Doubt::Unsaid(above, other) => {
                 format!("{above}, which brings it, depends on {other}, which is not in Git")
+            }
+            Doubt::Unprivileged(above, account) => {
+                format!(
+                    "{above}, which brings it, is applied as ServiceAccount {account}, which no role is bound to"
+                )
             }
         }
     }

@@ -90,7 +90,7 @@ pub(super) struct Jobs {
     pub loose: Vec<LooseJob>,
     /// The folders that list CronJobs which let sources follow others.
     pub following: BTreeSet<RepoPath>,
-    /// The folders that hold a gate which no kustomization.yaml lists.
+    /// The lowest folders that hold a gate which no kustomization.yaml lists.
     pub unlisted: BTreeSet<RepoPath>,
     /// The files of all.
     pub turning: BTreeSet<RepoPath>,
@@ -140,9 +140,7 @@ pub(super) fn jobs(
         let is_meant = |text: &&str| mechanism::JOBS.iter().any(|kind| text.contains(kind));
         let Some(text) = file.text().filter(is_meant) else { continue };
         let base = base_folder(graph, path);
-        // Without a list above Flux makes one of every file (fluxcd/pkg/kustomize, `scanManifests`).
-        let made = || path.parent().filter(|_| !path.parents().any(|above| graph.has(&above)));
-        let Some(home) = base.clone().or_else(made) else { continue };
+        let Some(home) = base.clone().or_else(|| listed_by_flux(graph, flux, path)) else { continue };
         for manifest in kept_manifests(file).into_iter().flatten() {
             if !mechanism::is_job(&manifest.value) {
                 continue;
@@ -204,7 +202,8 @@ pub(super) fn jobs(
         let (follows, help) = if is_taken { (IN_PART, NAME) } else { (BESIDE, PAIR) };
         LooseJob { told: format!("{told}. {follows}"), help, place }
     }));
-    let unlisted = pair(by_itself).0.into_iter().map(|gate| gate.base).collect();
+    let unlisted =
+        pair(by_itself).0.iter().filter_map(|gate| common(&gate.open.file, &gate.close.file)).collect();
     Jobs { gates, loose, following, unlisted, turning }
 }
 
@@ -214,6 +213,20 @@ fn base_folder(graph: &Graph, file: &RepoPath) -> Option<RepoPath> {
         resources.iter().any(|reference| reference.target == Target::Path(file.clone()))
     };
     graph.referrers(file).find(lists).cloned()
+}
+
+/// Returns the folder whose build takes in a file that no list has: that of a Flux Kustomization, for which Flux makes a list of
+/// every file below it (fluxcd/pkg/kustomize, `scanManifests`). Where none in Git builds it, another may, and it is the
+/// folder in which it stands.
+fn listed_by_flux(graph: &Graph, flux: &[FluxKustomization], file: &RepoPath) -> Option<RepoPath> {
+    let built = flux.iter().filter_map(|one| one.path.as_ref()).filter(|path| graph.is_loose(file, path));
+    let nearest = built.max_by_key(|path| path.segments().count()).cloned();
+    nearest.or_else(|| file.parent().filter(|_| !file.parents().any(|above| graph.has(&above))))
+}
+
+/// Returns the lowest folder that holds two files.
+fn common(one: &RepoPath, other: &RepoPath) -> Option<RepoPath> {
+    one.parents().find(|folder| other.is_within(folder))
 }
 
 fn job(

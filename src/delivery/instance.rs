@@ -13,11 +13,12 @@ use crate::delivery::reading::Reader;
 use crate::delivery::root::{Reason, Root};
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::SourceId;
+use crate::delivery::strict;
 use crate::path::RepoPath;
 use crate::render::{Object, Request};
 use crate::repo::flux::{holds_variable, is_yaml};
 use crate::repo::manifest::{kept_manifests, objects};
-use crate::repo::post_build::substitute;
+use crate::repo::post_build::{Strict, substitute};
 use crate::repo::{Entry, File, FluxKustomization, Snapshot};
 
 impl Reader<'_> {
@@ -128,7 +129,13 @@ impl Reader<'_> {
         }
         let (kustomization, source) = self.patched(kustomization, source, &spec["kustomize"]["patches"]);
         let folder = secure_join(&artifact, kustomization["spec"]["path"].as_str()?)?;
-        let (jitters, patched) = self.controllers(namespace, &spec["kustomize"]["patches"]);
+        let (jitters, patched, strict) = self.controllers(namespace, &spec["kustomize"]["patches"]);
+        let version = spec["distribution"]["version"].as_str();
+        let strict = match (strict, version.and_then(strict::of_distribution)) {
+            // What its patches turn on is all that a newer one counts.
+            (Some(Strict::Bare), Some(Strict::All)) => Some(Strict::All),
+            (by_flag, by_version) => by_flag.or(by_version),
+        };
         let id = SourceId { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned() };
         Some(Root {
             group: prefix(&folder),
@@ -138,9 +145,10 @@ impl Reader<'_> {
             written: None,
             file: None,
             source: Some((id, source)),
-            version: spec["distribution"]["version"].as_str().map(str::to_owned),
+            version: version.map(str::to_owned),
             jitters,
             default_account: patched.or_else(|| account::default_of_instance(&spec["cluster"])),
+            strict,
             reason: Reason::FluxInstance,
             is_last: false,
             was: None,
@@ -166,12 +174,12 @@ impl Reader<'_> {
     }
 
     /// Returns by how much the controllers of an instance stretch intervals, and as which account they apply what names none,
-    /// as its own patches say.
-    fn controllers(&self, namespace: &str, patches: &Value) -> (Jitters, Option<String>) {
-        let (mut jitters, mut default_account) = (Jitters::default(), None);
+    /// and what they say of variables, as its own patches say.
+    fn controllers(&self, namespace: &str, patches: &Value) -> (Jitters, Option<String>, Option<Strict>) {
+        let (mut jitters, mut default_account, mut strict) = (Jitters::default(), None, None);
         let is_said = |patch: &&Value| {
             let text = patch["patch"].as_str().unwrap_or_default();
-            [FLAG, account::FLAG].iter().any(|flag| text.contains(flag))
+            [FLAG, account::FLAG, strict::GATE].iter().any(|flag| text.contains(flag))
         };
         let patches: Vec<&Value> = patches.as_array().into_iter().flatten().filter(is_said).collect();
         if !patches.is_empty() {
@@ -179,9 +187,10 @@ impl Reader<'_> {
             for one in built.iter().flatten() {
                 jitters.take_in(&one.value);
                 default_account = default_account.or(account::default_of(&one.value));
+                strict = strict.or(strict::strict_of(&one.value));
             }
         }
-        (jitters, default_account)
+        (jitters, default_account, strict)
     }
 
     /// Returns what kustomize makes of some files with patches; `None` where it refuses.

@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use crate::delivery::inventory::prunes;
+use crate::delivery::metadata::is_kept;
 use crate::delivery::{Cluster, Clusters, Model, Reached, Reason, Root, SourceId, World};
 use crate::limit::KUSTOMIZATIONS_DEPTH;
 use crate::path::RepoPath;
+use crate::repo::Snapshot;
+use crate::spec::Spec;
 
 impl Cluster {
     /// Returns the root that brings a Flux Kustomization.
@@ -41,6 +45,15 @@ impl Cluster {
         (!is_there && !self.goes_on(root, later.model)).then_some(root)
     }
 
+    /// Returns whether a cluster is retired on purpose: nothing of its folders stands in some files, and the spec that says which
+    /// clusters there are does not name it.
+    ///
+    /// Without a spec, or while that names it, nothing tells such a commit from one that takes a folder away by mistake.
+    pub fn is_retired(&self, files: &Snapshot, spec: Option<&Spec>) -> bool {
+        let is_named = |spec: &Spec| spec.all_clusters().any(|one| one.name.value == self.name);
+        spec.is_some_and(|spec| !is_named(spec)) && self.roots.iter().all(|root| !files.is_dir(&root.group))
+    }
+
     /// Returns whether a root above a Flux Kustomization builds such a folder.
     pub fn is_below_root(&self, one: &Reached, is_it: impl Fn(&RepoPath) -> bool) -> bool {
         let above = std::iter::successors(self.parent(one), |by| self.parent(by));
@@ -54,6 +67,34 @@ impl Cluster {
     pub fn lost_source(&self, one: &Reached) -> Option<SourceId> {
         let source = self.followed(&one.source());
         (self.lost.contains(&source) && !self.brings_itself(one)).then_some(source)
+    }
+
+    /// Returns the source that a Flux Kustomization of a later state reads, where what brings it here goes on without it there,
+    /// and deletes it: then nothing newer is applied (kustomize-controller, `prune` and `getSource`).
+    pub fn pruned_source(&self, now: &Cluster, one: &Reached) -> Option<SourceId> {
+        let read = now.fetched(&one.source());
+        let prunes =
+            |own: &Reached| !own.is_suspended() && own.error.is_none() && prunes(&own.value["spec"]["prune"]);
+        let is_pruned_by = |source: &SourceId, by: usize| {
+            let Some(by) = self.kustomizations.get(by).filter(|by| by.key() != one.key() && prunes(by))
+            else {
+                return false;
+            };
+            now.reached(&by.remote, (by.namespace(), by.name())).is_some_and(prunes)
+                && !self.is_kept_source(source)
+        };
+        let is_pruned = |source: &SourceId| {
+            let mut brought = self.source_bringers.iter().filter(|(own, _)| own.is(source));
+            !now.source_bringers.iter().any(|(own, _)| own.is(source))
+                && brought.any(|(_, by)| is_pruned_by(source, *by))
+        };
+        [now.live_of(&read), read].into_iter().find(is_pruned)
+    }
+
+    /// Returns whether the own settings of a source keep Flux from deleting it.
+    fn is_kept_source(&self, source: &SourceId) -> bool {
+        let mut own = self.sources.iter().filter(|(own, _)| own.is(source));
+        own.any(|(_, value)| is_kept(value))
     }
 
     /// Returns whether a later state has a root in place of one: a cluster is called by its folder, so that what the same file

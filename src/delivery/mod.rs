@@ -57,6 +57,7 @@ mod left_suspended;
 mod lookup;
 mod made;
 pub(crate) mod metadata;
+mod mistyped;
 mod model;
 mod moved;
 mod namespaces;
@@ -67,6 +68,7 @@ pub(crate) mod parent;
 mod partial;
 mod past;
 mod pattern;
+pub mod privilege;
 mod propose;
 mod readers;
 mod reading;
@@ -79,6 +81,7 @@ mod secure_join;
 mod sides;
 mod source;
 mod sources;
+mod strict;
 mod stuck;
 mod suggested;
 mod target;
@@ -103,8 +106,8 @@ pub(crate) use applied::{deliveries, names};
 pub use applier::{Applier, appliers, unnamed};
 pub(crate) use artifacts::Artifacts;
 pub use begun::{
-    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNSAID, UNTIL_FIRST, Unclosed,
-    Waiting, begun, unclosed, unread,
+    ASSUMED, Begun, History, KEPT_OUT, State, UNBUILT, UNCLOSED, UNCOME, UNPRIVILEGED, UNSAID, UNTIL_FIRST,
+    Unclosed, Waiting, begun, has_never_come, unclosed, unread,
 };
 pub(crate) use build::{beyond, build, builds, rebuilt, request};
 pub use closing::{BuiltJob, Closings, resumes};
@@ -127,6 +130,7 @@ pub use leaving::outside;
 pub use left_out::LeftOut;
 pub use left_suspended::left_suspended;
 pub(crate) use made::is_collected;
+pub(crate) use mistyped::REFUSES;
 pub use model::Model;
 pub(crate) use moved::brought_by;
 pub use pace::{Dependency, LACKED, Need, Paces, STEP};

@@ -184,7 +184,7 @@ pub(super) fn propose(
         if !home.is_top() && (is_hub || is_bootstrapped(home, view)) {
             found.push(Root::folder(home, Reason::Proposed));
         } else {
-            found.extend(of_home(home, own().filter_map(|one| one.path.as_ref())));
+            found.extend(of_home(home, own(), view));
         }
     }
     // Several may build one folder, as with a `targetNamespace` each.
@@ -256,12 +256,17 @@ fn is_of(root: &Root, one: &FluxKustomization) -> bool {
 ///
 /// Where the paths are those of clusters and the folder is not, they say more. Nobody applies all of a repository: what
 /// stands at its top is applied file by file.
-fn of_home<'p>(home: &RepoPath, paths: impl Iterator<Item = &'p RepoPath> + Clone) -> Vec<Root> {
+fn of_home<'f>(
+    home: &RepoPath,
+    own: impl Iterator<Item = &'f FluxKustomization> + Clone,
+    view: &View,
+) -> Vec<Root> {
+    let paths = own.clone().filter_map(|one| one.path.as_ref());
     let is_named = |path: &RepoPath| below_clusters(path).is_some();
     let folders: BTreeSet<RepoPath> = paths.clone().filter(|path| is_named(path)).map(prefix).collect();
     let root = |folder: &RepoPath| Root::folder(folder, Reason::Proposed);
     if is_named(home) {
-        return vec![root(home)];
+        return vec![Root { group: home.clone(), ..root(&applied(home, own, view)) }];
     }
     if paths.clone().all(is_named) && !folders.is_empty() {
         return folders.iter().map(root).collect();
@@ -275,6 +280,28 @@ fn of_home<'p>(home: &RepoPath, paths: impl Iterator<Item = &'p RepoPath> + Clon
         return paths.map(|path| of_group(root(path))).collect();
     }
     vec![of_group(root(home))]
+}
+
+/// Returns the folder of a home that is applied: that of its Flux Kustomizations, where they stand apart from the folders that
+/// they build. Whoever applied all of it would apply these twice, as Flux takes in what lies below a folder without a list
+/// (fluxcd/pkg/kustomize, `scanManifests`).
+fn applied<'f>(
+    home: &RepoPath,
+    own: impl Iterator<Item = &'f FluxKustomization> + Clone,
+    view: &View,
+) -> RepoPath {
+    let stand = |folder: &RepoPath| own.clone().all(|one| one.file.is_within(folder));
+    let builds = |folder: &RepoPath| {
+        let mut paths = own.clone().filter_map(|one| one.path.as_ref());
+        paths.any(|path| path.is_within(folder))
+    };
+    if view.graph.has(home) || !builds(home) {
+        return home.clone();
+    }
+    let first = own.clone().next().and_then(|one| one.file.parent());
+    let apart = first.iter().flat_map(RepoPath::ancestors);
+    let apart = apart.filter(|folder| folder.is_within(home) && stand(folder) && !builds(folder));
+    apart.last().unwrap_or_else(|| home.clone())
 }
 
 /// Returns whether a file lies in a hidden folder or in one for what is only kept. `clusters/test` is the cluster for tests.

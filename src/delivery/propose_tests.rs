@@ -23,6 +23,31 @@ fn a_list_that_builds_others_is_no_cluster() {
     assert_eq!(clusters(&Known { paths, ..Known::default() }), ["dev"]);
 }
 
+/// Whoever applied the folder of the cluster would apply its entry points twice.
+#[test]
+fn the_folder_of_flux_kustomizations_beside_what_they_build_is_the_root() {
+    let (apps, infra) = (flux("apps", "./clusters/one/apps", ""), flux("infra", "./clusters/one/infra", ""));
+    let told = |folder: &str, list: &str| {
+        let (own, other) = (format!("{folder}/apps.yaml"), format!("{folder}/late/infra.yaml"));
+        believed(&[
+            (own.as_str(), apps.as_str()),
+            (other.as_str(), infra.as_str()),
+            ("clusters/one/apps/s.yaml", SERVICE),
+            ("clusters/one/infra/s.yaml", SERVICE),
+            (list, "resources: [flux]\n"),
+        ])
+    };
+    let first = |told: String| told.lines().next().map(str::to_owned).unwrap_or_default();
+    let apart = told("clusters/one/flux", "README.yaml");
+    assert_eq!(first(apart), "one: clusters/one/flux proposed");
+    // A list says itself what is applied, and what stands beside the entry points is applied with them.
+    assert_eq!(
+        first(told("clusters/one/flux", "clusters/one/kustomization.yaml")),
+        "one: clusters/one proposed"
+    );
+    assert_eq!(first(told("clusters/one", "README.yaml")), "one: clusters/one proposed");
+}
+
 #[test]
 fn what_others_fill_in_is_no_cluster() {
     let of = |namespace: &str| {

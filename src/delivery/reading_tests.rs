@@ -6,7 +6,7 @@ use crate::delivery::source::SourceId;
 use crate::delivery::{ClusterFolders, Model};
 use crate::delivery::{Known, Reason};
 use crate::path::RepoPath;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{File, Snapshot};
 
 /// A Flux Kustomization of the namespace `flux-system` that reads the source of that name, with more of its `spec`.
@@ -33,7 +33,7 @@ pub(in crate::delivery) fn read(known: &Known, files: &[(&str, &str)]) -> Model 
     for (path, text) in files {
         snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
     }
-    Model::read(&snapshot, &RepoPath::top(), known, &Embedded::new(Limits::default()))
+    Model::read(&snapshot, &RepoPath::top(), known, &Lent::default())
 }
 
 /// Returns the belief: a line for each cluster, Flux Kustomization and one that is not alive.

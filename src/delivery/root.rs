@@ -15,7 +15,7 @@ use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
 use crate::repo::field::CHANGING;
 use crate::repo::flux::{artifact_path, holds_variable, is_flux_kustomization};
-use crate::repo::post_build::{pattern, substitute};
+use crate::repo::post_build::{Strict, pattern, substitute};
 use crate::repo::{FluxKustomization, Graph, Kustomization, Snapshot};
 
 /// A folder that is applied to a cluster before anything else.
@@ -43,6 +43,8 @@ pub struct Root {
     pub(super) jitters: Jitters,
     /// The ServiceAccount that a FluxInstance lets what names none be applied as.
     pub(super) default_account: Option<String>,
+    /// How strictly the controller that a FluxInstance makes reads `postBuild`, as far as it says that.
+    pub(super) strict: Option<Strict>,
     /// Why it is one.
     pub reason: Reason,
     /// Whether it prunes itself, and leaves all that it applied: it applies one commit more.
@@ -77,6 +79,7 @@ impl Root {
             version: None,
             jitters: Jitters::default(),
             default_account: None,
+            strict: None,
             reason,
             is_last: false,
             was: None,

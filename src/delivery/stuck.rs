@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::delivery::about::Id;
-use crate::delivery::{Cluster, Need, Reached, SourceId};
+use crate::delivery::{Artifact, Cluster, Need, Reached, SourceId};
+use crate::repo::Snapshot;
 
 /// Why a Flux Kustomization applies no commit at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,9 @@ pub enum Stuck {
     Suspended,
     /// `spec.suspend` of its source is true in Git: that fetches nothing (source-controller, `Reconcile`).
     Source(SourceId),
+    /// Its source fetches no newer commit, as its `spec.sparseCheckout` names this path, which is not there (source-controller,
+    /// `validateSparseCheckoutPaths`).
+    Unfetched(SourceId, String),
     /// It depends on itself, through these.
     Circle(Vec<String>),
     /// It depends on this one, which applies none.
@@ -24,6 +28,12 @@ impl Stuck {
         match self {
             Stuck::Suspended => format!("Git suspends Flux Kustomization {name}"),
             Stuck::Source(source) => format!("Git suspends {} {}", source.kind, source.name),
+            Stuck::Unfetched(source, path) => {
+                format!(
+                    "{} {} fetches nothing: its `sparseCheckout` names `{path}`, which is missing",
+                    source.kind, source.name
+                )
+            }
             Stuck::Circle(through) => {
                 let through = match through.is_empty() {
                     true => String::new(),
@@ -40,6 +50,19 @@ impl Cluster {
     /// Returns whether Git suspends a source, so that it is not fetched.
     pub fn is_paused(&self, source: &SourceId) -> bool {
         self.source(source).is_some_and(|spec| spec["suspend"] == true)
+    }
+
+    /// Returns why a source can't fetch some files by the list that it has here.
+    pub fn unfetched_of(&self, source: &SourceId, files: &Snapshot) -> Option<Stuck> {
+        let paths = self.source(source)?["sparseCheckout"].as_array()?.iter();
+        let sparse = paths.filter_map(|path| path.as_str().map(str::to_owned)).collect();
+        let artifact = Artifact { sparse, ..Artifact::default() };
+        Some(Stuck::Unfetched(source.clone(), artifact.missing(files)?.to_owned()))
+    }
+
+    /// Returns whether it is what reads a source that brings it, or nothing in Git brings it.
+    pub fn is_own_source(&self, source: &SourceId) -> bool {
+        self.bringer_of(source).is_none_or(|by| self.followed(&by.source()).is(source))
     }
 
     /// Returns why a Flux Kustomization applies no commit, where Git itself says so.
@@ -122,7 +145,19 @@ impl Cluster {
             let followed = self.followed(source);
             self.is_paused(&followed).then_some(followed)
         });
-        found.clone().map(Stuck::Source)
+        found.clone().map(Stuck::Source).or_else(|| self.unfetched(one))
+    }
+
+    /// Returns why the source of a Flux Kustomization can't fetch this tree, by the lists of paths that stand in it.
+    pub fn unfetched(&self, one: &Reached) -> Option<Stuck> {
+        let held = self.fetched(&one.source());
+        let live = self.live_of(&held);
+        [live, held].into_iter().find_map(|source| self.unfetched_source(&source))
+    }
+
+    /// As [`unfetched`](Cluster::unfetched), of a source.
+    pub fn unfetched_source(&self, source: &SourceId) -> Option<Stuck> {
+        Some(Stuck::Unfetched(source.clone(), self.unfetched.get(source)?.clone()))
     }
 
     /// Returns what has to apply a commit before a Flux Kustomization does, with the names by which it says so.

@@ -16,6 +16,7 @@ use crate::delivery::reading::Reader;
 use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{EXTERNAL, SourceId};
+use crate::delivery::strict::strict_of;
 use crate::delivery::variables::{Bringing, Variables};
 use crate::delivery::view::{Built, View};
 use crate::limit::{KUSTOMIZATIONS, KUSTOMIZATIONS_DEPTH};
@@ -24,7 +25,7 @@ use crate::path::RepoPath;
 use crate::render::{Request, is_of_here};
 use crate::repo::flux::{EXTENSIONS, Unmapped, holds_variable, is_flux_kustomization};
 use crate::repo::manifest::ObjectId;
-use crate::repo::post_build::substitute;
+use crate::repo::post_build::{Strict, substitute};
 
 /// A build that is to be made.
 pub(super) struct Step {
@@ -73,17 +74,18 @@ const ROUNDS: usize = 4;
 impl<'r, 'a> Walk<'r, 'a> {
     /// Reads the cluster of some roots; it has no name yet.
     ///
-    /// A ConfigMap with the values of variables may come after those who need it: then all is read again with these.
+    /// A ConfigMap with the values of variables may come after those who need it, as may what says how strictly they are
+    /// read: then all is read again with these.
     pub(super) fn over(reader: &'r mut Reader<'a>, roots: Vec<Root>, of_all: &'r BTreeSet<usize>) -> Cluster {
-        let mut known = Variables::default();
+        let (mut known, mut strict) = (Variables::default(), None);
         for _ in 1..ROUNDS {
-            let (cluster, found) = Walk::once(reader, roots.clone(), of_all, known.clone());
-            if found == known {
+            let (cluster, found) = Walk::once(reader, roots.clone(), of_all, known.clone(), strict);
+            if found == known && cluster.is_settled() {
                 return cluster;
             }
-            known = found;
+            (known, strict) = (found, cluster.strict);
         }
-        Walk::once(reader, roots, of_all, known).0
+        Walk::once(reader, roots, of_all, known, strict).0
     }
 
     fn once(
@@ -91,10 +93,11 @@ impl<'r, 'a> Walk<'r, 'a> {
         roots: Vec<Root>,
         of_all: &BTreeSet<usize>,
         known: Variables,
+        strict: Option<Strict>,
     ) -> (Cluster, Variables) {
         let mut walk = Walk {
             reader,
-            cluster: Cluster::default(),
+            cluster: Cluster { strict, ..Cluster::default() },
             seen: BTreeMap::new(),
             queue: VecDeque::new(),
             roots: of_all,
@@ -122,6 +125,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         walk.lose_sources();
         walk.take_gone();
         walk.cluster.index();
+        walk.note_unfetched();
         walk.cluster.variables = walk.known;
         walk.cluster.bringing = walk.bringing;
         (walk.cluster, walk.found)
@@ -140,6 +144,16 @@ impl<'r, 'a> Walk<'r, 'a> {
                 self.cluster.sources.push((id, object));
             }
         }
+    }
+
+    /// Notes the sources that can't fetch this tree.
+    fn note_unfetched(&mut self) {
+        let missing = |one: &Reached| {
+            let path = one.artifact.missing(self.reader.snapshot)?.to_owned();
+            Some((self.cluster.fetched(&one.source()), path))
+        };
+        let built = self.cluster.kustomizations.iter().filter(|one| one.path.is_some());
+        self.cluster.unfetched = built.filter_map(missing).collect();
     }
 
     /// Notes what a root in its last pass deletes: the sources that its former build has brought, and none brings now.
@@ -162,6 +176,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         let position = self.cluster.roots.len();
         self.cluster.jitters.join(root.jitters);
         self.cluster.default_account = self.cluster.default_account.take().or(root.default_account.clone());
+        self.cluster.strict = self.cluster.strict.or(root.strict);
         self.cluster.roots.push(root.clone());
         if let Some(value) = root.kustomization {
             return self.reach(Built { value, file: None }, Bringer::People, position, "", false);
@@ -247,6 +262,7 @@ impl<'r, 'a> Walk<'r, 'a> {
         for one in near.flat_map(|(_, (objects, _))| objects) {
             self.cluster.jitters.take_in(&one.value);
             self.cluster.default_account = default_of(&one.value).or(self.cluster.default_account.take());
+            self.cluster.strict = strict_of(&one.value).or(self.cluster.strict);
         }
         for (step, (objects, _)) in steps.iter().zip(&mut answers) {
             let by = step.by.map(|by| &self.cluster.kustomizations[by]);
@@ -476,7 +492,11 @@ impl<'r, 'a> Walk<'r, 'a> {
     fn resolve(&mut self, position: usize) {
         let one = &self.cluster.kustomizations[position];
         let spec = one.value["spec"].clone();
-        let post_build = self.known.known(&spec["postBuild"], &one.remote, one.namespace());
+        let mut post_build = self.known.known(&spec["postBuild"], &one.remote, one.namespace());
+        // What reads one in another cluster is not known.
+        if one.remote.is_empty() {
+            self.cluster.strict.unwrap_or_default().put(&mut post_build);
+        }
         let (id, remote, root) = (one.source(), one.target(), one.root);
         let path = Some(&spec["path"]).filter(|path| !holds_variable(path));
         self.cluster.kustomizations[position].post_build.clone_from(&post_build);

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use crate::diagnostic::{Diagnostic, Place};
 
-/// Of how many things the same is said once, at least.
+/// Of how many things or places the same is said once, at least.
 const LEAST: usize = 4;
 
 /// What stands for a name that differs.
@@ -31,14 +31,15 @@ pub(super) struct Other<'d> {
 
 /// Groups what differs in nothing but its place, and also, where `by_name`, what differs in paths and in one name.
 ///
-/// The second takes at least four. The groups stand in the order of their first ones.
+/// The second takes at least four, or as many places of fewer. The groups stand in the order of their first ones.
 pub(super) fn alike(diagnostics: &[Diagnostic], by_name: bool) -> Vec<Alike<'_>> {
     let same = same(diagnostics);
     if !by_name {
         return same;
     }
     let mut left: Vec<Option<Alike<'_>>> = same.into_iter().map(Some).collect();
-    let firsts: Vec<&Diagnostic> = left.iter().flatten().map(|group| group.first).collect();
+    let firsts: Vec<(&Diagnostic, usize)> =
+        left.iter().flatten().map(|group| (group.first, 1 + group.others.len())).collect();
     for members in said_alike(&firsts) {
         let taken: Vec<Alike<'_>> = members.iter().filter_map(|position| left[*position].take()).collect();
         let mut taken = taken.into_iter();
@@ -79,15 +80,20 @@ fn same(diagnostics: &[Diagnostic]) -> Vec<Alike<'_>> {
     groups
 }
 
-/// Returns the positions of those that are said in the same words but for a name, the largest groups first.
-fn said_alike(all: &[&Diagnostic]) -> Vec<Vec<usize>> {
+/// Returns the positions of those that are said in the same words but for a name, the largest groups first. Each comes with the
+/// number of its places.
+fn said_alike(all: &[(&Diagnostic, usize)]) -> Vec<Vec<usize>> {
     let mut sizes: BTreeMap<(Option<&str>, usize), usize> = BTreeMap::new();
     let size = |one: &Diagnostic| (one.code, one.message.split_whitespace().count());
-    for one in all {
-        *sizes.entry(size(one)).or_default() += 1;
+    for (one, places) in all {
+        *sizes.entry(size(one)).or_default() += places;
     }
+    let is_enough = |members: &[usize]| {
+        members.len() > 1 && members.iter().map(|position| all[*position].1).sum::<usize>() >= LEAST
+    };
     let mut shapes: BTreeMap<u64, (BTreeSet<&str>, Vec<usize>)> = BTreeMap::new();
-    for (position, one) in all.iter().enumerate().filter(|(_, one)| sizes[&size(one)] >= LEAST) {
+    let often = all.iter().enumerate().filter(|(_, (one, _))| sizes[&size(one)] >= LEAST);
+    for (position, (one, _)) in often {
         let names: BTreeSet<&str> = one.message.split_whitespace().filter_map(name).collect();
         let by_path = (one.message.as_str(), shape(one, None));
         let by_name = names.into_iter().map(|name| (name, shape(one, Some(name))));
@@ -100,13 +106,13 @@ fn said_alike(all: &[&Diagnostic]) -> Vec<Vec<usize>> {
         }
     }
     let mut groups: Vec<Vec<usize>> = shapes.into_values().map(|(_, members)| members).collect();
-    groups.retain(|members| members.len() >= LEAST);
+    groups.retain(|members| is_enough(members));
     groups.sort_by_key(|members| (std::cmp::Reverse(members.len()), members.clone()));
     let mut taken = BTreeSet::new();
     let mut found = Vec::new();
     for mut members in groups {
         members.retain(|position| !taken.contains(position));
-        if members.len() >= LEAST {
+        if is_enough(&members) {
             taken.extend(members.iter().copied());
             found.push(members);
         }

@@ -1,6 +1,6 @@
-//! What happens to each file, with a removal and a creation of the same bytes told as one move.
+//! What happens to each file, with a removal and a creation of similar bytes told as one move.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::change::Changes;
 use crate::path::RepoPath;
@@ -15,7 +15,7 @@ words! {
         Create = "create",
         /// The file's content or mode changes.
         Edit = "edit",
-        /// The file's bytes go to another path, unchanged.
+        /// The file's bytes go to another path, unchanged or edited.
         Move = "move",
         /// The file goes.
         Remove = "remove",
@@ -56,28 +56,14 @@ impl FileChange<'_> {
     }
 }
 
-/// Returns each file's change, in the order of paths.
+/// Returns each file's change, in the order of paths; what [moves](Changes::moves) is one change.
 ///
-/// A move is told as one where the plan says so ([`moved_from`](crate::change::Change::moved_from)),
-/// the bytes are the same, the old path is emptied and nothing stood at the new one; otherwise it
-/// is told as a removal and a creation. A change that changes nothing is left out.
+/// A change that changes nothing is left out.
 pub fn file_changes(plan: &Changes) -> Vec<FileChange<'_>> {
-    // Only one path can take a moved file's place in the history: the first.
-    let mut moves: BTreeMap<&RepoPath, &RepoPath> = BTreeMap::new();
-    for (path, change) in plan.iter() {
-        let Some(from) = &change.moved_from else { continue };
-        let source = plan.get(from).filter(|source| source.after.is_none());
-        let Some(source) = source.and_then(|source| source.before.as_ref()) else { continue };
-        let same = change.after.as_ref().is_some_and(|after| after.bytes() == source.bytes());
-        if change.before.is_none() && same {
-            moves.entry(from).or_insert(path);
-        }
-    }
-    let changes = plan.iter().filter_map(|(path, change)| {
-        if moves.contains_key(path) {
-            return None;
-        }
-        let from = change.moved_from.as_ref().filter(|from| moves.get(from) == Some(&path));
+    let moves = plan.moves();
+    let moved: BTreeSet<&RepoPath> = moves.values().copied().collect();
+    let changes = plan.iter().filter(|(path, _)| !moved.contains(path)).filter_map(|(path, change)| {
+        let from = moves.get(path).copied();
         let before = match from {
             Some(from) => plan.get(from)?.before.as_ref(),
             None => change.before.as_ref(),

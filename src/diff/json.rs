@@ -25,7 +25,8 @@ use crate::text::sha256;
 /// }
 /// ```
 ///
-/// `kind` is `create`, `edit`, `move` or `remove`; `from` is there for a move only; `before` is
+/// `kind` is `create`, `edit`, `move` or `remove`; `from` is there for a move only, which may be edited on the way:
+/// `before` and `after` tell. `before` is
 /// missing for a created file, `after` for a removed one. `mode` is git's. `diff` is the text that
 /// [`unified`](crate::diff::unified()) shows, for reading: it is no patch. Entries stand in the order
 /// of `path`. Fields may be added under the same version; none changes its meaning.

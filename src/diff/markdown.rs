@@ -1,9 +1,9 @@
 //! The plan as a pull request's comment.
 
 use crate::change::Changes;
+use crate::diff::brief::brief;
 use crate::diff::clean::clean;
 use crate::diff::file::{FileChange, Kind, file_changes};
-use crate::diff::unified::shown;
 
 /// GitHub refuses comments above 65,536 characters; this leaves room for a sender's own line.
 pub const LIMIT: usize = 65_000;
@@ -30,7 +30,7 @@ pub fn markdown(plan: &Changes, limit: usize) -> String {
         out.push_str(&format!("| … | {} more files |\n", rows.len() - kept));
     }
 
-    let lines: Vec<String> = changes.iter().flat_map(shown).map(|(_, line)| line + "\n").collect();
+    let lines: Vec<String> = brief(plan).lines.into_iter().map(|(_, line)| line + "\n").collect();
     // A fence longer than the room would leave none for the diff: then the diff is cut as a whole.
     let fence = fence(&lines);
     let room = limit.saturating_sub(out.len() + FRAME + 2 * fence.len());
@@ -135,7 +135,7 @@ mod tests {
     fn never_exceeds_the_limit_and_says_what_was_cut() {
         let long = "é: 1\n".repeat(20_000);
         let many: Vec<_> =
-            (0..3_000).map(|n| (format!("apps/{n}/deployment.yaml"), "a: 1\n".to_owned())).collect();
+            (0..3_000).map(|n| (format!("apps/{n}/deployment.yaml"), format!("a: {n}\n"))).collect();
         let ticks = "`".repeat(64_000);
         let wide = "x".repeat(200_000);
         let cases = [

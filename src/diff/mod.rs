@@ -3,18 +3,21 @@
 //! | form | content |
 //! |---|---|
 //! | [`unified`] | for a terminal: control characters made visible, optionally coloured |
+//! | [`brief`](brief()) | as that, with what changes alike shown once |
 //! | [`patch`] | for `git apply`: exact bytes |
 //! | [`markdown`] | for a pull request's comment: a table and a cut diff, never too long |
 //! | [`json()`] | for programs: versioned, one entry a file |
 //!
-//! All four speak of the same [`FileChange`]s, in the order of paths.
+//! All of them speak of the same [`FileChange`]s, in the order of paths.
 
+mod brief;
 mod clean;
 mod file;
 mod hunk;
 mod json;
 mod markdown;
 mod patch;
+mod rewrite;
 mod unified;
 
 pub use clean::clean;
@@ -24,4 +27,4 @@ pub use json::{json, schema};
 pub(crate) use markdown::fence;
 pub use markdown::{LIMIT, markdown};
 pub use patch::patch;
-pub use unified::unified;
+pub use unified::{brief, unified};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::change::Changes;
+use crate::change::{Changes, similarity};
 use crate::diff::file::{FileChange, Kind, file_changes};
 use crate::diff::hunk::{CONTEXT, hunks};
 use crate::repo::File;
@@ -58,11 +58,12 @@ pub(super) fn header(change: &FileChange<'_>) -> String {
         }
         Kind::Edit | Kind::Move => {}
     }
-    if change.kind() == Kind::Move {
-        let (from, to) = (quoted("", old), quoted("", new));
-        let _ = writeln!(out, "similarity index 100%\nrename from {from}\nrename to {to}");
-    }
     let (old_bytes, new_bytes) = change.bytes();
+    if let (Kind::Move, Some(before), Some(after)) = (change.kind(), change.before, change.after) {
+        let (from, to) = (quoted("", old), quoted("", new));
+        let same = if old_bytes == new_bytes { 100 } else { similarity(before, after).min(99) };
+        let _ = writeln!(out, "similarity index {same}%\nrename from {from}\nrename to {to}");
+    }
     if old_bytes != new_bytes {
         // A tab after a name with a space keeps readers from ending the name there.
         let side = |prefix, name: &str, file: Option<&File>| match file {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use crate::change::Changes;
+use crate::diff::brief::{self, Brief};
 use crate::diff::clean::clean;
 use crate::diff::file::{FileChange, file_changes};
 use crate::diff::hunk::{CONTEXT, Sign, hunks};
@@ -28,25 +29,41 @@ pub(super) enum Part {
     Remark,
 }
 
+impl Part {
+    /// Returns whether it says what changes, wherever that stands.
+    pub(super) fn is_of_body(self) -> bool {
+        matches!(self, Part::Line(_) | Part::Remark)
+    }
+}
+
 /// Returns the plan as a unified diff for people, each line ended by a line feed.
 ///
 /// Whatever the files hold, no control character but tabs and line feeds is in it: see
 /// [`clean`](crate::diff::clean). So it is no patch; [`patch`](crate::diff::patch()) is. Files that
 /// hold NUL bytes are named and not shown.
 pub fn unified(plan: &Changes, color: bool) -> String {
+    painted(file_changes(plan).iter().flat_map(shown), color)
+}
+
+/// As [`unified`], but that what changes alike is shown once, and that text which stays in comments is counted; tells also
+/// whether anything is left out by that.
+pub fn brief(plan: &Changes, color: bool) -> (String, bool) {
+    let Brief { lines, is_cut } = brief::brief(plan);
+    (painted(lines, color), is_cut)
+}
+
+fn painted(lines: impl IntoIterator<Item = (Part, String)>, color: bool) -> String {
     let mut out = String::new();
-    for change in file_changes(plan) {
-        for (part, line) in shown(&change) {
-            let style = match part {
-                _ if !color => Style::new(),
-                Part::Header => TITLE,
-                Part::Hunk => HUNK,
-                Part::Line(Sign::Removed) => REMOVED,
-                Part::Line(Sign::Added) => ADDED,
-                Part::Line(Sign::Context) | Part::Remark => Style::new(),
-            };
-            let _ = writeln!(out, "{style}{line}{style:#}");
-        }
+    for (part, line) in lines {
+        let style = match part {
+            _ if !color => Style::new(),
+            Part::Header => TITLE,
+            Part::Hunk => HUNK,
+            Part::Line(Sign::Removed) => REMOVED,
+            Part::Line(Sign::Added) => ADDED,
+            Part::Line(Sign::Context) | Part::Remark => Style::new(),
+        };
+        let _ = writeln!(out, "{style}{line}{style:#}");
     }
     out
 }

@@ -150,6 +150,9 @@ impl<'a> Appliers<'a> {
             Some(Doubt::Suspended(_)) => {
                 format!("{}, as the cluster has it: Git suspends its Flux Kustomization", job.shown())
             }
+            Some(Doubt::Unprivileged(..)) => {
+                format!("{}, as the cluster has it: Flux may apply nothing of its gate", job.shown())
+            }
             Some(Doubt::Unsaid(above, other)) => {
                 format!(
                     "{}, if the cluster has it: {above} depends on {other}, which is not in Git",

@@ -1,6 +1,6 @@
 use super::*;
 use crate::delivery::{Known, Model};
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{File, Snapshot};
 use crate::spec::parse;
 
@@ -20,7 +20,7 @@ fn asked(files: &[(&str, &str)], path: &str) -> Result<Explanation, Error> {
         snapshot.insert(path_of(path), File::new(text.as_bytes().to_vec()));
     }
     let spec = parse(&path_of("windows.yaml"), SPEC.as_bytes()).unwrap().spec;
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
     let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
     let is_there = snapshot.is_dir(&path_of(path));

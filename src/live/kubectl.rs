@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::live::{Cluster, LiveKustomization, Objects};
 use crate::mechanism::{self, PROVIDERS, SourceKind};
+use crate::repo::program;
 
 /// The resource by its full name: another API group may have Kustomizations too.
 const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
@@ -42,6 +43,16 @@ pub struct Kubectl {
 }
 
 impl Kubectl {
+    /// Finds the program, for no cluster yet.
+    ///
+    /// # Errors
+    ///
+    /// When it is not there; says so in one sentence.
+    pub fn find(timeout: Duration) -> Result<Kubectl, String> {
+        let program = program("kubectl").ok_or("`kubectl` is not installed or not on PATH")?;
+        Ok(Kubectl { program, kubeconfig: None, context: None, timeout })
+    }
+
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command

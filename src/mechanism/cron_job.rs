@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{GateTarget, Job};
-use crate::schedule::{CronPair, WindowEdges, reference};
+use crate::schedule::{CronPair, Window, WindowEdges, WindowError, reference};
 use crate::spec::{Placed, Spec, WindowDef};
 
 /// The most characters that a CronJob's name may have: the controller adds eleven for its Jobs
@@ -81,8 +82,24 @@ fn shell_word(word: &str) -> String {
 ///
 /// When there are no such times.
 pub(super) fn edges(def: &Placed<WindowDef>) -> Result<(WindowEdges, TimeZone), Error> {
+    resolved(def, Window::resolve)
+}
+
+/// Returns the zone of a window that a table keeps, in which more times come.
+///
+/// # Errors
+///
+/// As [`edges`].
+pub(super) fn zone_in_table(def: &Placed<WindowDef>) -> Result<TimeZone, Error> {
+    Ok(resolved(def, Window::resolve_in_table)?.1)
+}
+
+fn resolved(
+    def: &Placed<WindowDef>,
+    resolve: impl Fn(&Window, Timestamp) -> Result<WindowEdges, WindowError>,
+) -> Result<(WindowEdges, TimeZone), Error> {
     let window = def.schedule().map_err(|diagnostics| Error { kind: ErrorKind::Invalid, diagnostics })?;
-    let edges = window.resolve(reference()).map_err(|error| {
+    let edges = resolve(&window, reference()).map_err(|error| {
         Error::invalid(Diagnostic::error(error.message).at(def.place.clone()).help(error.help))
     })?;
     Ok((edges, window.zone_or_utc()))

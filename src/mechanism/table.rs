@@ -10,9 +10,13 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::limit::{TABLE_BYTES, TABLE_LINES, TABLE_REASON};
 use crate::mechanism::Schedule;
-use crate::mechanism::cron_job::edges;
-use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Stretch};
+use crate::mechanism::cron_job::zone_in_table;
+use crate::schedule::{Deadline, Interval, Moment, OpenTimes, Settle, Stretch};
 use crate::spec::{MechanismName, Placed, Spec, TableDef, WindowDef};
+
+/// Begins the line of a table that says how many seconds before an end nothing new is let in. It comes before the intervals.
+/// Jobs of older releases read it as a remark.
+const SETTLE: &str = "# settle ";
 
 /// The first argument of a job that looks at a table; the lines of the table follow.
 pub const NAME: &str = "open-times";
@@ -54,10 +58,10 @@ pub fn tables(spec: &Spec, cluster: &str, table: &TableDef) -> Result<BTreeMap<u
         let invalid = |diagnostics| Error { kind: ErrorKind::Invalid, diagnostics };
         let Some(times) = spec.open_times(cluster, name).map_err(invalid)? else { continue };
         let words = Words::new(spec, &what, &times)?;
-        let mut lines = Vec::new();
+        let mut lines = vec![settling(table.settle)];
         for interval in times.cut(table.bounds.open, table.bounds.close) {
             lines.push(checked_line(&what, table, interval, &words)?);
-            check_number(&lines, &what, table)?;
+            check_number(&lines[1..], &what, table)?;
         }
         lines.extend(remarks(&times, table.bounds, &words.zone));
         let end = table.bounds.close;
@@ -84,7 +88,7 @@ impl<'a> Words<'a> {
     /// When a window does not come exactly as it says.
     fn new(spec: &'a Spec, what: &Tabled<'_>, times: &'a OpenTimes) -> Result<Words<'a>, Error> {
         let windows = spec.windows_of(what.cluster, what.change_type);
-        let zones = windows.iter().map(|window| Ok(edges(window)?.1));
+        let zones = windows.iter().map(|window| zone_in_table(window));
         let zones: Vec<TimeZone> = zones.collect::<Result<_, Error>>()?;
         let zone = zones.into_iter().next().unwrap_or(TimeZone::UTC);
         Ok(Words { times, windows, zone })
@@ -103,6 +107,18 @@ impl<'a> Words<'a> {
         let named = |position: usize| Some(self.windows.get(position)?.name.as_ref()?.value.as_str());
         window.map_or(Some("override"), named).map(|name| format!(" ({name})")).unwrap_or_default()
     }
+}
+
+/// Returns the line that says how long before an end nothing new is let in.
+fn settling(settle: Settle) -> String {
+    let seconds = settle.seconds();
+    format!("{SETTLE}{seconds} seconds before an end, at most a quarter: nothing new is let in")
+}
+
+/// Reads how long before an end nothing new is let in; the table of an older release says nothing of it.
+fn settle_of(lines: &[String]) -> Settle {
+    let seconds = lines.iter().find_map(|line| line.strip_prefix(SETTLE)?.split(' ').next()?.parse().ok());
+    seconds.map_or(Settle::NONE, Settle::of_seconds)
 }
 
 /// Returns the line of an interval.
@@ -158,12 +174,18 @@ fn remarks(times: &OpenTimes, bounds: Interval, zone: &TimeZone) -> Vec<String> 
 fn unseen(mechanism: MechanismName, table: &TableDef, interval: Interval) -> Option<&'static str> {
     let tick = i64::from(table.every * 60);
     let (open, close) = (interval.open.as_second(), interval.close.as_second());
+    let until = table.settle.until(interval).as_second();
     match mechanism {
         MechanismName::Suspend => {
             (close % tick != 0 && interval.close < table.bounds.close).then_some("closes")
         }
         MechanismName::Follow | MechanismName::FluxOperator => {
-            (close - 1).div_euclid(tick).eq(&(open - 1).div_euclid(tick)).then_some("opens and closes")
+            let is_unseen = |end: i64| (end - 1).div_euclid(tick) == (open - 1).div_euclid(tick);
+            match () {
+                () if is_unseen(close) => Some("opens and closes"),
+                () if is_unseen(until) => Some("opens and lets nothing more in before its end"),
+                () => None,
+            }
         }
     }
 }
@@ -242,7 +264,8 @@ impl Table {
     /// Returns when it says open.
     pub fn times(&self) -> OpenTimes {
         let bounds = Interval { open: Timestamp::MIN, close: self.end.0 };
-        OpenTimes::of_intervals(self.intervals.iter().map(|(interval, _)| *interval), []).within(bounds)
+        let own = OpenTimes::of_intervals(self.intervals.iter().map(|(interval, _)| *interval), []);
+        own.within(bounds).settling(settle_of(&self.lines))
     }
 
     /// Returns its lines with what freezes and overrides take and give otherwise in `after` than in `before`, and nothing
@@ -259,25 +282,30 @@ impl Table {
             return Ok(self.lines.clone());
         };
         let words = Words::new(after, what, &new)?;
+        // Whoever stops must not be refused since the time before becomes too short to let something in.
+        let def = &TableDef { settle: Settle::NONE, ..def.clone() };
         let bounds = Interval { open: def.bounds.open, close: self.end.0 };
         let [was, is] = [&old, &new].map(|times| times.clone().within(bounds));
         let beyond = |one: &OpenTimes, other| one.beyond(other, bounds.open, bounds.close);
         let standing = self.intervals.iter().map(|(interval, _)| *interval);
         let first = standing.clone().map(|own| own.open).min().unwrap_or(bounds.open).min(bounds.open);
         let wanted = OpenTimes::of_intervals(standing.chain(beyond(&is, &was)), beyond(&was, &is));
-        let mut lines = Vec::new();
+        let settles = |line: &&String| line.starts_with(SETTLE);
+        let mut lines: Vec<String> = self.lines.iter().find(settles).cloned().into_iter().collect();
+        let head = lines.len();
         for interval in wanted.cut(first, self.end.0) {
             match self.intervals.iter().find(|(own, _)| *own == interval) {
                 Some((_, position)) => lines.push(self.lines[*position].clone()),
                 None => lines.push(checked_line(what, def, interval, &words)?),
             }
-            check_number(&lines, what, def)?;
+            check_number(&lines[head..], what, def)?;
         }
         let [before, after] = [&old, &new].map(|times| remarks(times, bounds, &words.zone));
         let is_interval = |position: usize| {
             self.intervals.iter().any(|(_, own)| *own == position) || position == self.end.1
         };
-        let own = self.lines.iter().enumerate().filter(|(position, _)| !is_interval(*position));
+        let is_own = |(position, line): &(usize, &String)| !is_interval(*position) && !settles(line);
+        let own = self.lines.iter().enumerate().filter(is_own);
         // A calendar file may have changed since: of what is open again no line says that it is frozen.
         let is_frozen = |line: &String| {
             let frozen = frozen(line).and_then(|frozen| frozen.clip(first, self.end.0));

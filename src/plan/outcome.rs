@@ -143,6 +143,11 @@ impl EntryOutcome {
         self.problem.as_ref().map_or(&self.reason, |problem| &problem.reason)
     }
 
+    /// Returns whether its step may only be merged while the window is open.
+    pub fn waits_for_window(&self) -> bool {
+        self.problem.as_ref().is_some_and(|problem| problem.nature == Nature::Window)
+    }
+
     /// Returns whether it was refused because the repository is broken, not because a split would be unsafe.
     pub fn is_broken(&self) -> bool {
         self.problem.as_ref().is_some_and(|problem| problem.nature == Nature::Broken)

@@ -47,6 +47,8 @@ pub enum Nature {
     /// Time, another command or another step: what is begun can be finished.
     #[default]
     Passing,
+    /// An open window: the same command writes it then.
+    Window,
     /// A file written otherwise. No step would come to be before, so what is not begun should not be.
     Lasting,
     /// A repository that builds: it is broken, and nothing here is unsafe.
@@ -64,6 +66,11 @@ impl Problem {
     /// Something that no step leads past until a file is written otherwise.
     pub fn lasting(reason: impl Into<String>, remedy: impl Into<String>, place: Place) -> Problem {
         Problem { nature: Nature::Lasting, ..Problem::new(reason, remedy).at(place) }
+    }
+
+    /// Something that may only be merged while the window is open.
+    pub fn window(reason: impl Into<String>, remedy: impl Into<String>) -> Problem {
+        Problem { nature: Nature::Window, ..Problem::new(reason, remedy) }
     }
 
     /// A fault in the repository, with the fault's own words and place.

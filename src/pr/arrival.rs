@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::Value;
 
+use crate::delivery::metadata::is_passed_over;
 use crate::delivery::{Applier, Dependency, Need, Reached, STEP, Stuck};
 use crate::pr::course::{Arrival, Before, Course, Opening, last_merge};
 use crate::pr::landing::{Landing, State};
@@ -147,6 +148,9 @@ impl Tree<'_> {
         if self.is_paused(applier.cluster, &source) {
             return stuck(Landing::never(Stuck::Source(source).of(one.name())));
         }
+        if let Some(unfetched) = self.unfetched(applier).filter(|_| !is_there) {
+            return stuck(Landing::never(unfetched.of(one.name())));
+        }
         if let Some(what) = self.locked(applier, &mut Vec::new()) {
             return stuck(Landing::never(format!(
                 "{what} stays suspended until somebody resumes it by hand"
@@ -228,6 +232,12 @@ impl Tree<'_> {
         let Some(parent) = self.above(applier) else { return Some(self.parent_course(applier, merged)) };
         // A root brings itself.
         let is_own = parent.key() == applier.key();
+        if let Some(one) = applier.kustomization.filter(|one| !is_own && is_passed_over(&one.value)) {
+            let name = one.name();
+            return Some(Course::stuck(Landing::never(format!(
+                "{name} is never created: its own settings keep Flux from applying it"
+            ))));
+        }
         // What begins to depend on one that it brings has brought that by its older spec.
         let is_waiting = parent.kustomization.is_some_and(|one| matches!(known.get(&one.key()), Some(None)));
         let is_there = is_own || is_waiting && !self.is_new(&parent);

@@ -88,6 +88,9 @@ impl Clock<'_> {
             Doubt::Suspended(_) => {
                 Some("Git suspends the Flux Kustomization of its gate, so the new CronJobs never come")
             }
+            Doubt::Unprivileged(..) => {
+                Some("Flux may apply nothing of its gate, so the new CronJobs never come")
+            }
             Doubt::Unsaid(..) => None,
         }
     }
@@ -132,12 +135,14 @@ impl Clock<'_> {
         }
     }
 
-    /// Returns when files of a pair land of which a root in its last pass deletes the source: both it and what reads that begin
+    /// Returns when files of a pair land of which the commit deletes the source: both what deletes it and what reads that begin
     /// as the commit is fetched (kustomize-controller, `requestsForRevisionChangeOf`).
     fn before_source_goes(&self, pair: &Pair<'_>, landing: Landing) -> Landing {
         let lost = || {
             let new = pair.after.as_ref().filter(|_| pair.part != Part::Spec)?;
-            self.after.cluster(new.cluster)?.lost_source(new.kustomization?)
+            let (now, one) = (self.after.cluster(new.cluster)?, new.kustomization?);
+            let pruned = || self.after.former_cluster(new.cluster)?.pruned_source(now, one);
+            now.lost_source(one).or_else(pruned)
         };
         let Some(source) = lost().filter(|_| landing.state != State::Never) else { return landing };
         let source = format!("{} {}", source.kind, source.name);
@@ -331,6 +336,12 @@ impl Clock<'_> {
             return Course::unapplied().landing;
         };
         let spec = old.spec();
+        if is_kept(&one.value) {
+            return Landing::never(format!(
+                "{} stays in the cluster: its own settings keep Flux from deleting it",
+                one.name()
+            ));
+        }
         if stays_without(spec) {
             return Landing::never(format!("it is kept: {} leaves Git and deletes nothing", one.name()));
         }
@@ -362,6 +373,12 @@ impl Clock<'_> {
                     "{own} stays in the cluster: {above} goes and does not delete it"
                 ));
             }
+        }
+        let (remote, namespace, name) = parent.key();
+        let now = self.after.cluster_now(old.cluster);
+        let now = now.and_then(|now| self.after.find(&now.name, remote, (namespace, name)));
+        if let Some(unfetched) = now.and_then(|now| self.after.unfetched(&now)) {
+            return Landing::never(format!("it is kept: {}", unfetched.of(name)));
         }
         let landing = self.before.applied(&parent, self.now);
         if let Some(hold) = self.before.hold(old).filter(|_| !self.before.is_held(old)) {

@@ -32,6 +32,9 @@ pub(super) struct Opening {
     pub(super) sure: Option<Timestamp>,
     /// As [`Course::chain`], of what waits for this window.
     pub(super) chain: Option<Duration>,
+    /// Until when it lets something in, and the time from the merge until the commit is let in, as [`chain`](Opening::chain) says
+    /// it; `None` where that is until the end.
+    pub(super) entry: Option<(Timestamp, Duration)>,
     /// From this instant on until the end it is open for all that waits for it.
     pub(super) from: Option<Timestamp>,
     /// All that holds something back on the way.
@@ -154,8 +157,9 @@ pub(super) fn last_merge(
 ) -> Option<Timestamp> {
     let opening = course.opening.as_ref()?;
     let close = opening.close?;
-    let usual = opening.chain.and_then(|chain| close.checked_sub(chain).ok());
-    let usual = usual?;
+    let usual = close.checked_sub(opening.chain?).ok()?;
+    let entry = opening.entry.and_then(|(until, chain)| until.checked_sub(chain).ok());
+    let usual = entry.map_or(usual, |entry| entry.min(usual));
     if opening.sure != Some(close) {
         // It is too late.
         return Some(usual.min(merged));

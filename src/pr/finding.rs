@@ -164,8 +164,9 @@ pub fn findings(
         let (file, line) = place.map_or((None, None), |told| (told.file.clone(), told.line));
         let file = file.filter(is_there);
         let (cluster, from) = (one.cluster.clone(), Some(clock.now));
+        let topic = if gone::is_retired(clock, one) { Topic::Check } else { Topic::Error };
         let (message, help) = gone.unwrap_or_else(build);
-        found.push(Finding { cluster, message, from, help, file, line, ..Finding::default() });
+        found.push(Finding { topic, cluster, message, from, help, file, line, ..Finding::default() });
     }
     let mut position = 0..;
     checked.retain(|_| position.next().is_none_or(|at| !replaced.contains(&at)));

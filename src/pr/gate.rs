@@ -16,6 +16,7 @@ use crate::schedule::{Changing, Stretch};
 
 /// What holds a Flux Kustomization back at an instant.
 pub(super) struct Gate {
+    /// Of what is new: it is open only as long as it lets something in.
     pub(super) times: GateTimes,
     /// The position of the window that decides: the one that is open, else the one that opens next; of what nothing has
     /// closed yet, the one that closes first.
@@ -163,11 +164,11 @@ impl Tree<'_> {
         at: Timestamp,
     ) -> Option<Gate> {
         let schedule = self.schedule(cluster, one, hold)?;
-        let times = schedule.times(at);
+        let times = schedule.letting_in(at);
         let begun = one.and_then(|one| self.begun.get(&(cluster.to_owned(), self.target(one))));
         let begun = begun.filter(|_| !times.open);
         let unclosed = begun.and_then(|begun| begun.times(&schedule, at));
-        let since = schedule.closed_since(at).filter(|_| unclosed.is_none());
+        let since = schedule.shut_since(at).filter(|_| unclosed.is_none());
         let assumed = begun.and_then(|begun| begun.assumed());
         let first_closing = unclosed.and_then(|times| times.next_close);
         let why = begun.filter(|_| unclosed.is_some()).map(Begun::why);

@@ -1,6 +1,7 @@
 //! Hostile names, values and messages must do nothing but show.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 use proptest::prelude::*;
@@ -281,6 +282,16 @@ proptest! {
             prop_assert!(!text.lines().any(is_command), "{text}");
             prop_assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\r', '\u{0}']), "{text}");
         }
+    }
+
+    #[test]
+    fn nothing_hostile_makes_json_of_another_shape(report in report()) {
+        static VALIDATOR: LazyLock<jsonschema::Validator> =
+            LazyLock::new(|| jsonschema::validator_for(&crate::pr::schema()).unwrap());
+        let printed = crate::pr::json(&report).to_string();
+        let read: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        let errors: Vec<String> = VALIDATOR.iter_errors(&read).map(|error| error.to_string()).collect();
+        prop_assert!(errors.is_empty(), "{:#?} in {}", errors, printed);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::delivery::fleet::GateTimes;
 use crate::delivery::{Applier, Cluster, Hold, Reached, STEP};
 use crate::pr::arrival::after;
 use crate::pr::course::{Arrival, Course, Opening};
@@ -115,7 +116,10 @@ impl Tree<'_> {
             reason: None,
         };
         // The last run in the window has to see it, and its Job takes a step.
-        let seen = if self.is_held(applier) { tick.saturating_add(STEP) } else { Duration::ZERO };
+        let is_held = self.is_held(applier);
+        let seen = if is_held { tick.saturating_add(STEP) } else { Duration::ZERO };
+        // What is suspended is so as nothing new is let in, and what is held goes on applying until the end.
+        let closes = |times: &GateTimes| if is_held { times.next_close } else { times.lets_in_until };
         // What is open has been opened by a Job, and what is not takes one.
         let opened = |open: Timestamp| {
             let is_open = times.open && open == arrival.earliest;
@@ -124,7 +128,7 @@ impl Tree<'_> {
         // A resumed Flux Kustomization and a new artifact are reconciled at once (kustomize-controller,
         // `SetupWithManager`). What is held at its source goes on reconciling, and may be busy with what it has.
         let cluster = self.cluster(applier.cluster);
-        let begun = match self.is_held(applier) {
+        let begun = match is_held {
             true => cluster.and_then(|cluster| cluster.applied_after(applier.spec())),
             false => cluster.map(Cluster::turn),
         };
@@ -135,10 +139,19 @@ impl Tree<'_> {
                 at => after(after(at, seen)?.max(begins), (*late)?),
             }
         };
-        let lands = |open: Timestamp, close: Option<Timestamp>| {
-            let sure = sure(open);
+        let source = cluster.map(|cluster| cluster.followed(&one.source()));
+        let fetched = source.map(|source| self.fetched_within(applier.cluster, &source));
+        let let_in = |open: Timestamp| match after(merged, fetched?)? {
+            at if at <= open => opened(open),
+            at => Some(after(at, seen)?.max(opened(open)?)),
+        };
+        // What is let in late would not land before the end.
+        let until = |times: &GateTimes| times.lets_in_until.filter(|_| is_held);
+        let lands = |open: Timestamp, times: &GateTimes| {
+            let (sure, close) = (sure(open), closes(times));
+            let is_let_in = until(times).is_none_or(|until| let_in(open).is_some_and(|at| at <= until));
             let is_in_time = close.is_none_or(|close| sure.is_some_and(|sure| sure <= close));
-            is_in_time.then_some((sure, close))
+            (is_let_in && is_in_time).then_some((sure, close))
         };
         // What may be closed for now is open for sure once the gate has its new times.
         let from = |open: Timestamp, changing: Option<Changing>| {
@@ -149,7 +162,7 @@ impl Tree<'_> {
             let mut close = times.next_close?;
             for _ in 0..MOST_OPENINGS {
                 let Gate { times: next, changing, .. } = gate(close)?;
-                if let Some(landed) = lands(from(next.next_open?, changing), next.next_close) {
+                if let Some(landed) = lands(from(next.next_open?, changing), &next) {
                     return Some(landed);
                 }
                 close = next.next_close?;
@@ -158,15 +171,26 @@ impl Tree<'_> {
         };
         let last = arrival.last.as_deref().unwrap_or("the commit is applied");
         // What the last run in the window has let in goes on after it.
-        let source = cluster.map(|cluster| cluster.followed(&one.source()));
-        let fetched = source.map(|source| self.fetched_within(applier.cluster, &source));
         let over = |chain: Option<Duration>| {
-            let over = chain?.checked_sub(fetched?.saturating_add(tick)).filter(|_| self.is_held(applier))?;
-            Some(format!("; once begun, it still lands within {} of the closing", length(over)))
+            let settled = times.next_close?.duration_since(until(&times)?).unsigned_abs();
+            let over = chain?.checked_sub(fetched?.saturating_add(tick))?.checked_sub(settled)?;
+            (!over.is_zero()).then_some(over)
+        };
+        let late_for = |chain: Option<Duration>| {
+            let closes = format!("the window may close before {last}");
+            match over(chain) {
+                Some(over) => {
+                    closes + &format!("; once begun, it still lands within {} of the closing", length(over))
+                }
+                None if until(&times) != times.next_close && is_held => {
+                    "the commit may come too late to be let in".to_owned()
+                }
+                None => closes,
+            }
         };
         let opens = |open: Timestamp| {
             let begins = from(open, changing);
-            let first = lands(begins, times.next_close);
+            let first = lands(begins, &times);
             let is_sure = first.is_some();
             let chain = arrival.chain.zip(*late);
             let chain = chain.map(|(chain, late)| (chain + seen).max(tick).saturating_add(late));
@@ -175,15 +199,13 @@ impl Tree<'_> {
             let landing = match changing {
                 Some(changing) => landing.because(why(changing)),
                 None if is_sure => landing,
-                None => {
-                    let over = over(chain).unwrap_or_default();
-                    landing.because(format!("the window may close before {last}{over}"))
-                }
+                None => landing.because(late_for(chain)),
             };
             let mut holds = arrival.holds.clone();
             holds.insert(hold.clone());
-            let (from, first) = (opened(begins), times.next_close);
-            let opening = Opening { close: first, sure: close, chain, from, holds };
+            let (from, first) = (opened(begins), closes(&times));
+            let entry = until(&times).zip(fetched.map(|fetched| fetched.saturating_add(seen)));
+            let opening = Opening { close: first, sure: close, chain, entry, from, holds };
             Course { landing, sure, chain, opening: Some(opening) }
         };
         let course = match (times.open, times.next_open) {

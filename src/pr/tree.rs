@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use crate::delivery::fleet::{GateSchedule, Schedules};
 use crate::delivery::{
     Applier, Begun, BuiltJob, Cluster, Doubt, Held, History, Hold, Holds, Model, Reached, Reason, Root,
-    Sides, SourceId, Unclosed, Waiting, World, begun, counterparts, left_suspended, unclosed,
+    Sides, SourceId, Stuck, Unclosed, Waiting, World, begun, counterparts, left_suspended, unclosed,
 };
 use crate::mechanism::GateTarget;
 use crate::pr::course::Course;
@@ -119,7 +119,7 @@ impl<'a> Tree<'a> {
             older.closed().filter(|(.., job)| job.held.is_some()).map(|(key, ..)| key).collect();
         let is_freed = |key: &Key, one: &Applier<'_>, job: &BuiltJob| {
             let was_held = job.held.is_none() && held.contains(&former(key));
-            was_held && self.schedule_of(one.clone()).is_some_and(|schedule| !schedule.times(at).open)
+            was_held && self.schedule_of(one.clone()).is_some_and(|schedule| !schedule.letting_in(at).open)
         };
         let freed = self.closed().filter(|(key, one, job)| is_freed(key, one, job));
         let freed = freed.map(|(key, ..)| key).collect();
@@ -245,6 +245,28 @@ impl<'a> Tree<'a> {
     pub(super) fn is_paused(&self, cluster: &str, source: &SourceId) -> bool {
         let is_it = |model: &Model| model.delivered.named(cluster).is_some_and(|own| own.is_paused(source));
         is_it(self.world.model) && self.former.is_none_or(is_it)
+    }
+
+    /// Returns why the source of a Flux Kustomization can't fetch this tree in place of the former one, where that is sure.
+    ///
+    /// What brings itself fetches it by the list that the cluster has. Any other one may have either list, so both have to
+    /// fail; and a held one has the newer list before it moves.
+    pub(super) fn unfetched(&self, applier: &Applier<'_>) -> Option<Stuck> {
+        let (one, cluster) = (applier.kustomization?, self.cluster(applier.cluster)?);
+        let held = cluster.fetched(&one.source());
+        let former = self.former_cluster(applier.cluster);
+        let stuck = |source: &SourceId| {
+            let own = || cluster.unfetched_source(source);
+            let Some(former) = former.filter(|was| was.source(source).is_some()) else { return own() };
+            let was = || former.unfetched_of(source, self.world.snapshot);
+            match (cluster.is_held(source), former.is_own_source(source)) {
+                (true, _) => own(),
+                (false, true) => was(),
+                (false, false) => own().filter(|_| was().is_some()),
+            }
+        };
+        self.former?;
+        stuck(&cluster.live_of(&held)).or_else(|| stuck(&held))
     }
 
     /// Returns all that the gates hold back.

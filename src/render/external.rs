@@ -16,7 +16,7 @@ use crate::render::output::{read, take_origin};
 use crate::render::tree::{Found, Tree};
 use crate::render::{LATE, Object, Origin, RenderError, Renderer, Request};
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Entry, Snapshot};
+use crate::repo::{Entry, Snapshot, program};
 
 /// How often it is looked whether the tool has ended.
 const TICK: Duration = Duration::from_millis(2);
@@ -66,11 +66,7 @@ impl External {
     /// When it is not there or does not tell its version; says so in one sentence.
     pub fn find(tool: Tool) -> Result<External, String> {
         let name = tool.program();
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = std::env::split_paths(&path)
-            .map(|folder| folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)))
-            .find(|candidate| candidate.is_absolute() && candidate.is_file())
-            .ok_or_else(|| format!("`{name}` is not on PATH"))?;
+        let program = program(name).ok_or_else(|| format!("`{name}` is not on PATH"))?;
         External::at(tool, program)
     }
 

@@ -9,6 +9,8 @@ mod embedded;
 mod engine;
 mod external;
 mod host;
+#[cfg(test)]
+mod lent;
 mod memo;
 mod module;
 #[cfg(test)]
@@ -32,6 +34,8 @@ pub use anew::Anew;
 pub use choose::{RendererChoice, detect};
 pub use embedded::Embedded;
 pub use external::{External, Tool};
+#[cfg(test)]
+pub use lent::Lent;
 #[cfg(test)]
 pub use nothing::Nothing;
 pub use on_demand::OnDemand;

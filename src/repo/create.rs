@@ -5,8 +5,8 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use crate::error::Error;
-use crate::repo::Repository;
 use crate::repo::git::Git;
+use crate::repo::{Repository, program};
 
 /// What makes commits the same on every machine: nothing but the new repository's own configuration.
 const PLAIN: [(&str, &str); 3] =
@@ -21,12 +21,15 @@ const CONFIGURATION: [(&str, &str); 4] = [
 ];
 
 impl Repository {
-    /// Makes a git repository of a folder that is there.
+    /// Makes a git repository of a folder that is there. Where git is not installed it stays a folder.
     ///
     /// # Errors
     ///
-    /// When git is missing or refuses.
+    /// When git refuses.
     pub fn create(folder: &Path) -> Result<Repository, Error> {
+        if program("git").is_none() {
+            return Repository::discover(folder);
+        }
         let git = plain(folder);
         let run =
             |arguments: &[&str]| git.run(arguments).map_err(|error| error.into_error("making a repository"));

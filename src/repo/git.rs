@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
+use crate::repo::program::{folders, program};
 
 /// Variables that a user may steer git with; every other `GIT_…` is taken away.
 const KEPT: [&str; 4] =
@@ -155,7 +156,8 @@ impl Git {
         input: Vec<u8>,
         codes: &[i32],
     ) -> Result<Vec<u8>, GitError> {
-        let mut child = self.command().args(arguments).spawn().map_err(|error| match error.kind() {
+        let mut command = self.command().ok_or(GitError::Missing)?;
+        let mut child = command.args(arguments).spawn().map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => GitError::Missing,
             _ => GitError::Io(error),
         })?;
@@ -176,8 +178,9 @@ impl Git {
         }
     }
 
-    fn command(&self) -> Command {
-        let mut command = Command::new("git");
+    /// Prepares git; `None` where it is not installed.
+    fn command(&self) -> Option<Command> {
+        let mut command = Command::new(program("git")?);
         for (name, _) in std::env::vars_os() {
             let name_text = name.to_string_lossy();
             if name_text.starts_with("GIT_") && !KEPT.contains(&name_text.as_ref()) {
@@ -185,6 +188,8 @@ impl Git {
             }
         }
         command
+            // What git starts it looks for there too, in the folder of the repository.
+            .env("PATH", folders())
             .env("LC_ALL", "C")
             .env_remove("LANGUAGE")
             .env("GIT_TERMINAL_PROMPT", "0")
@@ -208,6 +213,6 @@ impl Git {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        command
+        Some(command)
     }
 }

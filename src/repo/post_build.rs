@@ -14,6 +14,44 @@ use crate::yaml::{
 /// The label or annotation that keeps an object out of substitution (`fluxcd/pkg/kustomize`, `kustomize_varsub.go`).
 pub const SUBSTITUTE: &str = "kustomize.toolkit.fluxcd.io/substitute";
 
+/// The key beside those of a `spec.postBuild` that says how strictly its controller reads it.
+const STRICT: &str = "strict";
+
+/// By which variables without a value a build fails (kustomize-controller, `StrictPostBuildSubstitutions`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strict {
+    /// By none: they are left empty. So it is taken where Git does not say it.
+    #[default]
+    Off,
+    /// By a bare `${NAME}`.
+    Bare,
+    /// By all but those with a default.
+    All,
+}
+
+impl Strict {
+    /// Returns how strictly a `spec.postBuild` is read.
+    pub fn of(post_build: &Value) -> Strict {
+        match post_build[STRICT].as_str() {
+            Some("bare") => Strict::Bare,
+            Some(_) => Strict::All,
+            None => Strict::Off,
+        }
+    }
+
+    /// Says in a `spec.postBuild`, if it is one, how strictly it is read.
+    pub fn put(self, post_build: &mut Value) {
+        let word = match self {
+            Strict::Off => return,
+            Strict::Bare => "bare",
+            Strict::All => "all",
+        };
+        if let Some(fields) = post_build.as_object_mut() {
+            fields.insert(STRICT.to_owned(), word.into());
+        }
+    }
+}
+
 /// Returns whether an object says that no variable of it is to be replaced.
 pub fn is_kept_out(object: &Value) -> bool {
     ["annotations", "labels"].iter().any(|map| object["metadata"][map][SUBSTITUTE] == "disabled")
@@ -97,7 +135,7 @@ pub fn substitute(post_build: &Value, object: &mut Value) {
 ///
 /// The values go into the YAML of the object, which is read anew: so `${N}` becomes a number, and quotes of the file don't
 /// count (fluxcd/pkg/kustomize, `varSubstitution`). What depends on a value that Git does not tell stays as it is written.
-/// So does a name without any value: since Flux 2.9 it fails, and before it is left empty.
+/// So does a name without any value, unless the build [fails](Strict) by that.
 ///
 /// # Errors
 ///
@@ -111,11 +149,16 @@ pub fn substituted(post_build: &Value, object: &Value) -> Result<Option<Value>, 
         return Ok(None);
     }
     let is_all = post_build["substituteFrom"].as_array().is_none_or(Vec::is_empty);
+    let strict = Strict::of(post_build);
     let lookup = |name: &str| match values.get(name) {
         Some(Value::String(text)) if text.contains('\n') => Variable::Value(text.replace('\n', "").into()),
         Some(Value::String(text)) => Variable::Value(Cow::Borrowed(text)),
         Some(value) => Variable::Value(value.to_string().into()),
-        None if is_all => Variable::Unset,
+        None if is_all => match strict {
+            Strict::Off => Variable::Unset,
+            Strict::Bare => Variable::MissingBare,
+            Strict::All => Variable::Missing,
+        },
         None => Variable::Unknown,
     };
     let mut own = object.clone();

@@ -91,6 +91,8 @@ impl Scratch {
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .args(["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "core.autocrlf=false"])
+            // A commit asks another git whether there is something to clean up.
+            .args(["-c", "maintenance.auto=false"])
             .args(arguments)
             .current_dir(self.top())
             .output()

@@ -76,6 +76,11 @@ pub fn original(umbrella: &str) -> Option<String> {
     Some(text)
 }
 
+/// Returns whether a line of an umbrella keeps one of the text that it replaced.
+pub fn keeps(line: &str) -> bool {
+    line.starts_with(LINE) || line == EMPTY
+}
+
 /// Returns the notes of an umbrella.
 pub fn notes(umbrella: &str) -> Vec<String> {
     let lines = umbrella.lines().take_while(|line| line.starts_with('#'));

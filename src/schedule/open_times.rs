@@ -8,6 +8,7 @@ use jiff::{Span, Timestamp};
 use super::interval::{Interval, Timeline};
 use super::local::DAY;
 use super::recurrence::WindowEdges;
+use super::settle::Settle;
 
 /// How far ahead an opening or a closing is looked for, as Kubernetes does: five years.
 const AHEAD: i64 = 5 * 366 * DAY;
@@ -52,6 +53,8 @@ pub struct OpenTimes {
     freezes: Vec<Stretch>,
     overrides: Vec<Stretch>,
     bounds: Interval,
+    /// How long before its end each open time lets nothing new in.
+    settle: Settle,
     /// What counts in its place until it has arrived.
     former: Option<Former>,
 }
@@ -97,6 +100,7 @@ impl OpenTimes {
             freezes,
             overrides,
             bounds: Interval { open: Timestamp::MIN, close: Timestamp::MAX },
+            settle: Settle::NONE,
             former: None,
         }
     }
@@ -126,6 +130,29 @@ impl OpenTimes {
         OpenTimes { bounds, ..self }
     }
 
+    /// Lets nothing new in so long before the end of each open time.
+    #[must_use]
+    pub fn settling(self, settle: Settle) -> OpenTimes {
+        OpenTimes { settle, ..self }
+    }
+
+    /// Returns how long before the end of each open time it lets nothing new in.
+    pub fn settle(&self) -> Settle {
+        self.settle
+    }
+
+    /// Returns until when the open time lets something new in that is open at an instant or, where none is, opens next; `None`
+    /// where it does not close within five years.
+    pub fn lets_in_until(&self, at: Timestamp) -> Option<Timestamp> {
+        let close = self.next_close(at)?;
+        let open = match self.is_open(at) {
+            _ if self.settle == Settle::NONE => return Some(close),
+            true => self.began(at),
+            false => self.next_open(at)?,
+        };
+        Some(self.settle.until(Interval { open, close }))
+    }
+
     /// Lets another table count in its place until it has arrived, which is at some time in an interval: until then, what
     /// either has may be open.
     #[must_use]
@@ -151,6 +178,7 @@ impl OpenTimes {
             freezes: joined(self.freezes, &former.freezes),
             overrides: joined(self.overrides, &former.overrides),
             bounds,
+            settle: self.settle,
             former: Some(Former { older: Box::new(former), own: Box::new(own), arrives }),
         }
     }
@@ -208,7 +236,8 @@ impl OpenTimes {
             wanted.beyond(table, own.open, own.close).is_empty()
         };
         let overrides = self.overrides.iter().filter(is_given).cloned().collect();
-        OpenTimes { windows: self.windows.clone(), freezes, overrides, bounds, former: None }
+        let (windows, settle) = (self.windows.clone(), self.settle);
+        OpenTimes { windows, freezes, overrides, bounds, settle, former: None }
     }
 
     /// Returns whether the gate is open at an instant.

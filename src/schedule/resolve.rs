@@ -12,7 +12,7 @@ use super::month_day::TimeOfDay;
 use super::pair::shifted;
 use super::recurrence::{Recurrence, WindowEdges};
 use super::week_time::WeekTime;
-use super::window::{Window, WindowError, WindowForm};
+use super::window::{Window, WindowError, WindowForm, WindowKey};
 
 /// The years over which a window is followed.
 const YEARS: i64 = 10;
@@ -63,6 +63,46 @@ impl Window {
         if matches!(self.form, WindowForm::OpenClose { .. }) {
             return Ok(edges);
         }
+        let zone = self.zone_or_utc();
+        match fault(&edges, &zone, from) {
+            None => Ok(edges),
+            Some(fault) => Err(self.refusal(&edges, &zone, from, &fault)),
+        }
+    }
+
+    /// As [`resolve`](Window::resolve), for a gate that asks a table: an end that the clocks skip in some night comes as long
+    /// after each opening as `for` says, in true time. No cron expression says that.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](Window::resolve), but for such an end.
+    ///
+    /// # Example
+    ///
+    /// ```
+    /// use gitops_windows::schedule::{CronExpr, OpenTimes, Window, WindowForm, zone};
+    ///
+    /// let at = |text: &str| text.parse::<jiff::Timestamp>().unwrap();
+    /// let (form, zone) = (CronExpr::parse("0 22 * * SAT")?, zone::parse("Europe/Berlin")?);
+    /// let form = WindowForm::OpenFor { open: form, length: "4h".parse()? };
+    /// let edges = Window { zone: Some(zone.clone()), form }.resolve_in_table(at("2026-11-01T00:00:00Z"))?;
+    /// let times = OpenTimes::new([(edges, zone)], Vec::new(), Vec::new());
+    /// // In that night 02:00 does not exist, and four hours after 22:00 it is 03:00.
+    /// assert_eq!(times.next_close(at("2027-03-27T12:00:00Z")), Some(at("2027-03-28T01:00:00Z")));
+    /// assert_eq!(times.next_close(at("2027-04-03T12:00:00Z")), Some(at("2027-04-04T00:00:00Z")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn resolve_in_table(&self, from: Timestamp) -> Result<WindowEdges, WindowError> {
+        let own = self.resolve(from);
+        let length = match &self.form {
+            WindowForm::OpenFor { length, .. } | WindowForm::Monthly { length, .. } => length.minutes(),
+            WindowForm::OpenClose { .. } | WindowForm::FromTo { .. } => return own,
+        };
+        if own.as_ref().map_or_else(|error| error.key != WindowKey::For, |_| true) {
+            return own;
+        }
+        let open = self.edges()?.open;
+        let edges = WindowEdges { close: Recurrence::Later(Box::new(open.clone()), length), open };
         let zone = self.zone_or_utc();
         match fault(&edges, &zone, from) {
             None => Ok(edges),

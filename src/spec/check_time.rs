@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 
 use crate::diagnostic::Diagnostic;
-use crate::schedule::{self, CronExpr, OpenTimes, WindowForm, WindowKey};
+use crate::schedule::{self, CronExpr, OpenTimes, WindowForm, WindowKey, reference};
 use crate::spec::Placed;
 use crate::spec::keys::WINDOW;
 use crate::spec::model::{Freeze, Spec, WindowDef};
@@ -22,7 +22,10 @@ impl Spec {
         let (later, mut edges) = (self.later(cluster), Vec::new());
         for def in self.windows_of(cluster, type_name) {
             let window = def.schedule()?;
-            let own = window.edges().map_err(|error| vec![def.refused(error)])?;
+            // A time that is refused elsewhere comes as the clocks have it.
+            let in_table = self.gate.table.as_ref().and_then(|_| window.resolve_in_table(reference()).ok());
+            let own =
+                in_table.map_or_else(|| window.edges(), Ok).map_err(|error| vec![def.refused(error)])?;
             edges.push((own.later(later), window.zone_or_utc()));
         }
         let freezes = self.freezes_of(cluster, type_name).into_iter().map(Freeze::stretch).collect();
@@ -30,7 +33,7 @@ impl Spec {
             self.overrides_of(cluster, type_name).into_iter().map(|given| given.stretch()).collect();
         let times = OpenTimes::new(edges, freezes, overrides);
         Ok(Some(match &self.gate.table {
-            Some(table) => times.within(table.bounds),
+            Some(table) => times.within(table.bounds).settling(table.settle),
             None => times,
         }))
     }

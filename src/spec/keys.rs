@@ -46,6 +46,8 @@ pub(crate) enum Shape {
     List(&'static Shape),
     /// One, or a list of at least one.
     OneOrMore(&'static Shape),
+    /// That, or a table which says it otherwise.
+    Chosen(&'static Shape, &'static Table),
     /// The name of a window, or a window.
     Window,
 }
@@ -219,9 +221,21 @@ pub(crate) const FREEZE: Table = Table {
             key("timeZone", TIME, "The IANA time zone. Default: the spec's, or else the windows'."),
             key("reason", REASON, "Why, for whoever waits."),
             key("types", Shape::OneOrMore(&LABEL), "The types. Default: every type with a window."),
-            key("clusters", Shape::OneOrMore(&CLUSTER_NAME), "The clusters. Default: every cluster."),
+            key(
+                "clusters",
+                Shape::Chosen(&Shape::OneOrMore(&CLUSTER_NAME), &SELECTED),
+                "The clusters, by name or by `labels`. Default: every cluster.",
+            ),
             key("labels", Shape::Map(&LABELS), "The labels of the clusters, all of which they have."),
         ],
+    )
+};
+
+pub(crate) const SELECTED: Table = Table {
+    may_be_null: false,
+    ..table(
+        "the choice of clusters",
+        &[required("labels", Shape::Map(&LABELS), "The labels of the clusters, all of which they have.")],
     )
 };
 
@@ -372,6 +386,11 @@ pub(crate) const GATE: Table = table(
         key("from", MOMENT, "The first day of that table. Default: two years before its last."),
         key("through", MOMENT, "The last day of that table, for example 2027-12-31."),
         key(
+            "settle",
+            TIME,
+            "How long before each end nothing new is let in. A short time keeps its last quarter for that. Default: 5m.",
+        ),
+        key(
             "admission",
             Shape::Flag,
             "Whether the API server itself refuses to resume what is closed. Default: false.",
@@ -446,8 +465,8 @@ pub(crate) const LAYOUT: Table = table(
         key("gate", template!(Folder, &[], &[]), "The folder of the CronJobs' base."),
         key(
             "clusterGate",
-            template!(Folder, &["cluster", "path"], &[&["cluster"], &["path"]]),
-            "The folder of a cluster's patches of the CronJobs.",
+            template!(Folder, &["cluster", "path"], &[]),
+            "The folder of a cluster's patches of the CronJobs. With several clusters it has `{cluster}` or `{path}`.",
         ),
         key(
             "entryPoint",

@@ -231,7 +231,11 @@ impl Parser<'_> {
     }
 
     fn texts(&mut self, field: Field<'_>) -> Vec<Placed<String>> {
-        let Shape::OneOrMore(Shape::Text(rule)) = field.key.shape else { return Vec::new() };
+        let (Shape::OneOrMore(Shape::Text(rule)) | Shape::Chosen(Shape::OneOrMore(Shape::Text(rule)), _)) =
+            field.key.shape
+        else {
+            return Vec::new();
+        };
         let what = field.key.name;
         let items = self.reader.one_or_more(field.node, what);
         items.iter().filter_map(|item| self.reader.text(item, *rule, what)).collect()

@@ -43,6 +43,7 @@ fn shape(shape: &Shape) -> Json {
             let one = self::shape(inner);
             json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
         }
+        Shape::Chosen(inner, other) => json!({ "anyOf": [self::shape(inner), table(other)] }),
         Shape::Window => json!({ "anyOf": [text(TextRule::Label), window()] }),
     }
 }
@@ -160,9 +161,21 @@ mod tests {
                 false,
                 "freezes: { a: { from: 2026-12-18, to: 2026-12-20, reason: x, clusters: a, labels: { b: c } } }",
             ),
+            (
+                true,
+                "freezes: { a: { from: 2026-12-18, to: 2026-12-20, reason: x, clusters: { labels: { b: c } } } }\n\
+                    clusters: { a: { labels: { b: c } } }\ngate: { every: 5m, through: 2027-12-31 }",
+            ),
+            (
+                false,
+                "freezes: { a: { from: 2026-12-18, to: 2026-12-20, reason: x, clusters: { names: a } } }",
+            ),
+            (false, "freezes: { a: { from: 2026-12-18, to: 2026-12-20, reason: x, clusters: {} } }"),
             (false, "overrides: [{ cluster: a, type: rw, from: 2026-12-18T10:00, reason: x }]"),
             (false, "gate: { every: 7m, through: 2027-12-31 }"),
             (false, "gate: { every: 5m, through: soon }"),
+            (true, "gate: { every: 5m, through: 2027-12-31, settle: 10m }"),
+            (false, "gate: { every: 5m, through: 2027-12-31, settle: '' }"),
             (true, "waves: { order: [a, b], by: wave, offset: 30m }\nstagger: 10m"),
             (false, "waves: { order: [], by: wave, offset: 30m }"),
             (false, "waves: { order: [a, b], offset: 30m }"),
@@ -281,6 +294,7 @@ mod tests {
             &keys::CLUSTER,
             &keys::CLUSTER_GATE,
             &keys::FREEZE,
+            &keys::SELECTED,
             &keys::OVERRIDE,
             &keys::WAVES,
             &keys::RULE,

@@ -275,6 +275,12 @@ fn layout(spec: &Spec, diagnostics: &mut Vec<Diagnostic>) {
     let mut error = |message: String, help: &str| {
         diagnostics.push(Diagnostic::error(message).at(Place::file(spec.path.clone())).help(help));
     };
+    if layout.has_one_gate_folder() && spec.all_clusters().nth(1).is_some() {
+        error(
+            "`clusterGate` of the layout is one folder, but there are several clusters".to_owned(),
+            "use `{cluster}` or `{path}` in it",
+        );
+    }
     if layout.open_job == layout.close_job {
         error(
             format!("`openJob` and `closeJob` of the layout are both `{}`", layout.open_job),

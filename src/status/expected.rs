@@ -91,11 +91,12 @@ impl<'a> Expected<'a> {
                 tick: 0,
             });
         }
-        let times = schedule.times(at);
+        let times = schedule.letting_in(at);
         let until = if times.open { times.next_close } else { times.next_open };
         let end = at.checked_add(Span::new().seconds(1)).unwrap_or(at);
         let opened = || schedule.intervals(at, end).next().map(|interval| interval.open);
-        let since = if times.open { opened() } else { schedule.closed_since(at) };
+        let since =
+            if times.open { opened() } else { schedule.closed_since(at).or_else(|| schedule.shut_since(at)) };
         let stretch = schedule.freeze_at(at).map(|freeze| format!("frozen, {}", freeze.reason));
         let given = || schedule.override_at(at).map(|given| format!("override, {}", given.reason));
         Some(Window {

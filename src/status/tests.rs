@@ -10,7 +10,7 @@ use crate::delivery::{Known, Model, World};
 use crate::live::Objects;
 use crate::mechanism;
 use crate::path::RepoPath;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{Entry, File, Merged, Snapshot};
 use crate::spec::{Spec, parse};
 
@@ -217,7 +217,7 @@ impl Scene {
 
     /// Asks, as the command does.
     fn answer(&self) -> Answer {
-        let renderer = Embedded::new(Limits::default());
+        let renderer = Lent::default();
         let mut newer = self.files.clone();
         let service = newer.get_mut("apps/rw/service.yaml").unwrap();
         *service = service.replace("80", "8080");

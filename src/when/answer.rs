@@ -9,7 +9,7 @@ use crate::delivery::fleet::{
     Fleet, GateSchedule, GateState, GateTimes, KustomizationName, Part, Schedules, Side, Undivided,
 };
 use crate::delivery::{
-    Doubt, History, Model, Stuck, Unclosed, Waiting, begun, left_suspended, unclosed, unread,
+    Doubt, History, Model, Stuck, Unclosed, Waiting, begun, has_never_come, left_suspended, unclosed, unread,
 };
 use crate::mechanism::GateTarget;
 use crate::path::RepoPath;
@@ -58,6 +58,8 @@ pub struct Line {
     pub gate: GateState,
     /// The state of the windows, whether or not something closes outside of them; `None` without windows.
     pub times: Option<GateTimes>,
+    /// When the window ends that is open and lets nothing new in any more; [`times`](Line::times) speak of what is new.
+    pub settles: Option<Timestamp>,
     /// The type for whose windows it waits.
     pub(super) waits_for: Option<String>,
     /// The windows, as a position in [`Schedules::distinct`].
@@ -150,6 +152,10 @@ impl Answer {
         for line in self.lines.iter_mut().filter(closes) {
             let job = target(line).and_then(|target| model.closings.running(&line.cluster, &target));
             line.gate_doubt = job.and_then(|job| job.doubt.clone());
+            let is_unmoved = |target: GateTarget| has_never_come(model, &line.cluster, &target, history);
+            if line.gate_doubt.is_some() && target(line).is_some_and(is_unmoved) {
+                line.gate = GateState::Unmoved;
+            }
         }
         for line in self.lines.iter_mut().filter(|line| line.gate == GateState::NoJob) {
             let Some(own) = &line.kustomization else { continue };
@@ -303,7 +309,7 @@ impl Line {
         let is_closed = self.times.is_some_and(|times| !times.open) && !self.lands_never();
         match self.gate_doubt.as_ref().filter(|_| is_closed)? {
             Doubt::Unsaid(above, other) => Some((above, other)),
-            Doubt::Suspended(_) | Doubt::Unbuilt(_) => None,
+            Doubt::Suspended(_) | Doubt::Unbuilt(_) | Doubt::Unprivileged(..) => None,
         }
     }
 
@@ -352,8 +358,9 @@ pub fn answer(
             zones.entry(&side.cluster).or_insert_with(|| schedules.distinct()[position].zone(0));
         }
     }
-    let mut times_of =
-        |position: usize| *known[position].get_or_insert_with(|| schedules.distinct()[position].times(at));
+    let mut times_of = |position: usize| {
+        *known[position].get_or_insert_with(|| schedules.distinct()[position].letting_in(at))
+    };
     let mut line = |side: &Side| {
         let schedule = side.schedule.map(|position| (position, &schedules.distinct()[position]));
         let times = side.schedule.map(&mut times_of);
@@ -364,6 +371,10 @@ pub fn answer(
         let delay = opening.and_then(|open| schedule?.1.delay(at, open).cloned());
         // What is open and opens no more after that.
         let last = times.filter(|times| times.open && times.next_open.is_none());
+        let settles = times.filter(|times| !times.open).and_then(|_| {
+            let whole = schedule?.1.times(at);
+            whole.next_close.filter(|_| whole.open)
+        });
         let delay = delay.or_else(|| last.and(schedule)?.1.endless_freeze().cloned());
         let closing = schedule.zip(times.and_then(|times| times.next_close));
         let closing = closing.map(|((_, schedule), close)| (close, CloseReason::of(schedule, close)));
@@ -382,6 +393,7 @@ pub fn answer(
             kustomization: side.kustomization.clone(),
             gate: side.gate,
             times,
+            settles,
             waits_for: side.waits_for.clone(),
             schedule: side.schedule,
             is_otherwise: matches!(side.gate, GateState::Closes | GateState::Unseen)

@@ -215,7 +215,7 @@ mod tests {
     use crate::delivery::Known;
     use crate::mechanism::GateTarget;
     use crate::path::RepoPath;
-    use crate::render::{Embedded, Limits};
+    use crate::render::Lent;
     use crate::repo::{File, Snapshot};
 
     const SPEC: &str = "\
@@ -233,7 +233,7 @@ gate: { enabled: true, namespace: flux-system }
     fn said_of(ahead: &Ahead, snapshot: Snapshot) -> String {
         let spec =
             crate::spec::parse(&RepoPath::parse("windows.yaml").unwrap(), SPEC.as_bytes()).unwrap().spec;
-        let renderer = Embedded::new(Limits::default());
+        let renderer = Lent::default();
         let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
         let now = "2026-11-23T12:00:00Z".parse().unwrap();
         begins(&spec, &model, &Held::default(), ahead, now).unwrap()

@@ -79,9 +79,12 @@ fn one(answer: &Answer, line: &Line) -> Value {
         "reason": line.reason(answer.at).as_str(),
         "timeZone": if let [name] = names.as_slice() { Some(*name) } else { None },
         "timeZones": names,
-        "windowOpen": line.times.map(|times| times.open && line.before_first_closing.is_none()),
+        "windowOpen": line.times.map(|times| {
+            (times.open || line.settles.is_some()) && line.before_first_closing.is_none()
+        }),
         "nextOpen": told(line.times.and_then(|times| times.next_open), &line.open_zone),
         "nextClose": told(line.times.and_then(|times| times.next_close), &line.close_zone),
+        "letsInUntil": told(line.times.and_then(|times| times.lets_in_until), &line.close_zone),
         "nextCloseReason": line.closes_by.map(CloseReason::as_str),
         "nextFreeze": stretch(line.next_freeze.as_ref()),
         "gateSince": match line.before_first_closing {

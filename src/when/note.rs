@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::fleet::{GateState, Part, Undivided};
-use crate::delivery::{ASSUMED, Doubt, KEPT_OUT, Stuck, UNBUILT, UNCLEAR, UNCLOSED, UNCOME, UNSAID};
+use crate::delivery::{
+    ASSUMED, Doubt, KEPT_OUT, Stuck, UNBUILT, UNCLEAR, UNCLOSED, UNCOME, UNPRIVILEGED, UNSAID,
+};
 use crate::diagnostic::clean;
 use crate::path::RepoPath;
 use crate::plan::{OBJECTS_OUT_OF_ROOT, OUT_OF_ROOT};
@@ -47,7 +49,7 @@ const UNCLEAR_SOURCE: &str = "unclear-source";
 /// How many Flux Kustomizations a note names at most.
 const MOST_NAMES: usize = 5;
 
-const KINDS: [Kind; 45] = [
+const KINDS: [Kind; 47] = [
     (
         "gate-off",
         |line| line.gate == GateState::Off,
@@ -119,6 +121,16 @@ const KINDS: [Kind; 45] = [
         |line| matches!(line.gate_doubt, Some(Doubt::Unbuilt(_))) && !line.is_uncome,
         UNBUILT,
         "ask the cluster with `gitops-windows status`; `gitops-windows check` says what to correct in the build",
+    ),
+    (
+        "gate-unprivileged",
+        |line| {
+            matches!(line.gate_doubt, Some(Doubt::Unprivileged(..)))
+                && !line.is_uncome
+                && line.gate != GateState::Unmoved
+        },
+        UNPRIVILEGED,
+        "ask the cluster with `gitops-windows status`; `gitops-windows check` says what to correct (GW073)",
     ),
     (
         "unsaid-gate",
@@ -196,6 +208,12 @@ const KINDS: [Kind; 45] = [
         |line| matches!(line.stuck(), Some(Stuck::Source(_))),
         "`spec.suspend: true` of a source stands in Git. It fetches no commit, so nothing lands",
         "remove the line from the source",
+    ),
+    (
+        "source-fails",
+        |line| matches!(line.stuck(), Some(Stuck::Unfetched(..))),
+        "the `spec.sparseCheckout` of a source names a path that is not there. It fetches no commit, so nothing lands",
+        "`gitops-windows check` names the path (GW066)",
     ),
     (
         "dependency-circle",

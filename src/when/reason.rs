@@ -21,6 +21,8 @@ pub enum Reason {
     BeforeFirstClosing,
     /// No window is open.
     OutsideWindow,
+    /// The window is about to end, and what is let in now might land after it.
+    Settling,
     /// A freeze holds.
     Freeze,
     /// The table of open times has ended.
@@ -43,6 +45,8 @@ pub enum Reason {
     LeftSuspended,
     /// `spec.suspend` of its source stands in Git.
     SuspendedSource,
+    /// Its source can't fetch this commit, as a path of its `spec.sparseCheckout` is missing.
+    SourceFails,
     /// It depends on itself.
     DependencyCircle,
     /// It does not build.
@@ -53,13 +57,14 @@ pub enum Reason {
 
 impl Reason {
     /// All of them.
-    pub const ALL: [Reason; 20] = [
+    pub const ALL: [Reason; 22] = [
         Reason::RealTime,
         Reason::Dependency,
         Reason::Window,
         Reason::Override,
         Reason::BeforeFirstClosing,
         Reason::OutsideWindow,
+        Reason::Settling,
         Reason::Freeze,
         Reason::TableEnded,
         Reason::TableNotBegun,
@@ -71,6 +76,7 @@ impl Reason {
         Reason::Suspended,
         Reason::LeftSuspended,
         Reason::SuspendedSource,
+        Reason::SourceFails,
         Reason::DependencyCircle,
         Reason::Unbuilt,
         Reason::NoEntryPoint,
@@ -85,6 +91,7 @@ impl Reason {
             Reason::Override => "override",
             Reason::BeforeFirstClosing => "before-first-closing",
             Reason::OutsideWindow => "outside-window",
+            Reason::Settling => "settling",
             Reason::Freeze => "freeze",
             Reason::TableEnded => "table-ended",
             Reason::TableNotBegun => "table-not-begun",
@@ -96,6 +103,7 @@ impl Reason {
             Reason::Suspended => "suspended",
             Reason::LeftSuspended => "left-suspended",
             Reason::SuspendedSource => "suspended-source",
+            Reason::SourceFails => "source-fails",
             Reason::DependencyCircle => "dependency-circle",
             Reason::Unbuilt => "not-built",
             Reason::NoEntryPoint => "no-entry-point",
@@ -106,6 +114,7 @@ impl Reason {
         match line.stuck() {
             Some(Stuck::Suspended) => return Reason::Suspended,
             Some(Stuck::Source(_)) => return Reason::SuspendedSource,
+            Some(Stuck::Unfetched(..)) => return Reason::SourceFails,
             Some(Stuck::Circle(_)) => return Reason::DependencyCircle,
             Some(Stuck::Dependency(_)) => return Reason::Dependency,
             None => {}
@@ -132,6 +141,7 @@ impl Reason {
                 _ if line.before_first_closing.is_some() => Reason::BeforeFirstClosing,
                 _ if times.open && line.given.is_some() => Reason::Override,
                 _ if times.open => Reason::Window,
+                _ if line.settles.is_some() => Reason::Settling,
                 Some(table) if at >= table.close => Reason::TableEnded,
                 Some(table) if at < table.open => Reason::TableNotBegun,
                 _ => Reason::OutsideWindow,

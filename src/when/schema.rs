@@ -40,6 +40,7 @@ pub fn schema() -> Value {
         ("windowOpen", nullable(truth())),
         ("nextOpen", time()),
         ("nextClose", time()),
+        ("letsInUntil", time()),
         ("nextCloseReason", nullable(one_of(&CloseReason::ALL.map(CloseReason::as_str)))),
         ("nextFreeze", stretch()),
         ("gateSince", time()),

@@ -160,7 +160,16 @@ fn times(answer: &Answer, line: &Line, width: usize) -> String {
     let mut text = String::new();
     for (label, at) in told {
         let at = match *at {
-            Some(at) => in_zones(at, &zones(answer, line)) + hedge(label, at),
+            Some(at) => {
+                let until = times.lets_in_until.filter(|until| *until < at && label.contains("close"));
+                let settles = until.map(|until| {
+                    format!(
+                        "; its last {} let nothing new in",
+                        length(at.duration_since(until).unsigned_abs())
+                    )
+                });
+                in_zones(at, &zones(answer, line)) + hedge(label, at) + &settles.unwrap_or_default()
+            }
             None => match line.freeze.as_ref().or(line.delay.as_ref()).filter(|one| is_endless(one.interval))
             {
                 Some(freeze) if label.contains("open") => {
@@ -237,6 +246,7 @@ fn now(line: &Line) -> String {
     match line.stuck() {
         Some(Stuck::Suspended) => return "suspended".to_owned(),
         Some(Stuck::Source(_)) => return "never: its source is suspended".to_owned(),
+        Some(Stuck::Unfetched(..)) => return "never: its source fetches nothing".to_owned(),
         Some(Stuck::Circle(_)) => return "never: it depends on itself".to_owned(),
         Some(Stuck::Dependency(name)) => {
             return format!("never: it depends on {}, which never lands", clean(name));
@@ -279,6 +289,7 @@ fn now(line: &Line) -> String {
                     Some(Changing::Opens) => ONCE_CHANGED.to_owned(),
                     _ => UNTIL_CHANGED.to_owned(),
                 },
+                (Some(_), None, _) if line.settles.is_some() => "closing, lets nothing new in".to_owned(),
                 (Some(times), None, _) if !times.open => match &line.delay {
                     Some(delay) => format!("closed, then frozen ({})", clean(&delay.reason)),
                     None => "closed".to_owned(),

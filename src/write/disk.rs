@@ -140,9 +140,13 @@ impl<'a> Disk<'a> {
         read.map(|(bytes, _)| bytes).ok_or_else(|| Io::FileTooLarge.into())
     }
 
-    /// Returns whether something stands in the writer's folder.
-    pub(super) fn holds(&self, path: &str) -> bool {
-        self.state.symlink_metadata(path).is_ok()
+    /// Returns whether something stands in the writer's folder; a disk that does not answer says neither.
+    pub(super) fn holds(&self, path: &str) -> io::Result<bool> {
+        match self.state.symlink_metadata(path) {
+            Ok(_) => Ok(true),
+            Err(error) if absent(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Writes a new file into the writer's folder, and waits until the disk has it.
@@ -241,8 +245,15 @@ impl<'a> Disk<'a> {
         self.top.remove_file(path.as_str())
     }
 
+    /// Removes a file of the writer's folder.
+    pub(super) fn remove_state(&mut self, path: &str) -> io::Result<()> {
+        self.ask(&format!("remove {path}"))?;
+        self.state.remove_file(path)
+    }
+
     /// Waits until the disk has a folder's entries. A folder that is not there needs no waiting.
     pub(super) fn sync(&mut self, side: Side, path: &str) -> io::Result<()> {
+        self.ask(&format!("sync {path}"))?;
         if !self.watch.durable() || cfg!(not(unix)) {
             return Ok(());
         }

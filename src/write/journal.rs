@@ -8,6 +8,9 @@ use crate::text::sha256;
 /// The version of the journal's form; another one is not understood and not touched.
 const VERSION: u32 = 1;
 
+/// Says in the writer's folder that the tree is the new one: all of its files are there, and on disk.
+pub(super) const MARKER: &str = "next/committed";
+
 /// A write as a list of steps.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Journal {

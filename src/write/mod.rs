@@ -13,6 +13,18 @@
 //! and before each restoration the files on disk are compared by hash: what somebody edited
 //! meanwhile is never overwritten.
 //!
+//! What holds at any moment, whatever failed before: **while the marker stands, or may still stand on
+//! disk, the tree is the new one, complete.** So the marker is made after the last file and its
+//! folder are on disk, and once it was made no step back is taken before its absence is on disk
+//! ([`swap::withdraw`]). What is certain in between:
+//!
+//! | the marker | the tree | the next run |
+//! |---|---|---|
+//! | was not made | anything | takes it back |
+//! | is made, its way to the disk failed | new, complete | lets it stand; takes it back where a power cut took the marker |
+//! | is removed, its way to the disk failed | new, complete | takes it back; lets it stand where a power cut returns the marker |
+//! | is gone, on disk too | anything | takes it back |
+//!
 //! | in the writer's folder | meaning |
 //! |---|---|
 //! | `lock` | held while writing; a second process ends in a conflict |
@@ -38,7 +50,7 @@ use crate::path::RepoPath;
 use crate::repo::Repository;
 use crate::text::some;
 use crate::write::disk::{Disk, Real, Side, Watch};
-use crate::write::journal::Journal;
+use crate::write::journal::{Journal, MARKER};
 
 pub use recover::{Recovered, recover};
 pub use undo::{undo, undo_plan};
@@ -63,7 +75,9 @@ pub struct Written {
 ///   repository, through something that is no folder, or collides with another in all but case; or
 ///   the disk refuses.
 ///
-/// In each case the tree is as it was before.
+/// In each case the tree is as it was before, but for two, which the message tells: old files that the disk
+/// does not take back now stay in the journal for [`recover`]; and where the disk takes all new files,
+/// but neither the marker after them nor its removal, the new tree stands complete.
 pub fn write(repository: &Repository, plan: &Changes) -> Result<Written, Error> {
     write_watched(repository, plan, &mut Real)
 }
@@ -78,32 +92,35 @@ fn write_watched(repository: &Repository, plan: &Changes, watch: &mut dyn Watch)
     carry_out(&mut disk, &journal, plan)
 }
 
-/// Stages, swaps and commits. On any failure the old tree is back.
+/// Stages, swaps and commits. On a failure the old tree is back, as far as the disk allows it.
 fn carry_out(disk: &mut Disk<'_>, journal: &Journal, plan: &Changes) -> Result<Written, Error> {
     if let Err(error) = stage(disk, journal, plan) {
         // What can't be tidied now is no journal, so the next write tidies it.
         let _ = disk.discard("next");
         return Err(disk.state_error("prepare the files", &error));
     }
-    let swapped = swap::forward(disk, journal).and_then(|()| {
-        let marked =
-            disk.put("next/committed", b"", None, false).and_then(|()| disk.sync(Side::State, "next"));
-        marked.map_err(|error| swap::Failure::Io { path: None, error })
-    });
-    match swapped {
-        Ok(()) => {
-            // The new tree stands; tidying that fails is done by the next run.
-            let _ = disk.finish(journal.undo);
-            Ok(Written { paths: journal.steps.iter().map(|step| step.path.clone()).collect() })
-        }
-        Err(failure) => match swap::back(disk, journal, swap::Edited::Kept) {
-            Ok(()) => Err(failure.into_error(disk, true)),
-            Err(more) => {
-                let mut error = failure.into_error(disk, false);
-                error.diagnostics.extend(more.diagnostics);
-                Err(error)
+    let (failure, can_go_back) = match swap::forward(disk, journal) {
+        // No marker was made yet.
+        Err(failure) => (failure, Ok(())),
+        Ok(()) => match disk.put(MARKER, b"", None, false).and_then(|()| disk.sync(Side::State, "next")) {
+            Ok(()) => {
+                // The new tree stands; tidying that fails is done by the next run.
+                let _ = disk.finish(journal.undo);
+                let paths = journal.steps.iter().map(|step| step.path.clone()).collect();
+                return Ok(Written { paths });
             }
+            // It may stand all the same, in memory or on disk.
+            Err(error) => (swap::Failure::Io { path: None, error }, swap::withdraw(disk)),
         },
+    };
+    let can_go_back = can_go_back.map_err(|error| swap::undecided(disk, &error));
+    match can_go_back.and_then(|()| swap::back(disk, journal, swap::Edited::Kept)) {
+        Ok(()) => Err(failure.into_error(disk, true)),
+        Err(more) => {
+            let mut error = failure.into_error(disk, false);
+            error.diagnostics.extend(more.diagnostics);
+            Err(error)
+        }
     }
 }
 

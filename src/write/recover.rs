@@ -5,7 +5,8 @@ use crate::error::{Error, ErrorKind};
 use crate::path::RepoPath;
 use crate::repo::Repository;
 use crate::write::disk::{Disk, Real, Watch};
-use crate::write::swap::{Edited, back};
+use crate::write::journal::MARKER;
+use crate::write::swap::{Edited, back, withdraw};
 
 /// What an interrupted write came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,10 +63,12 @@ pub(super) fn recover_watched(
         return Ok(None);
     };
     let paths = journal.steps.iter().map(|step| step.path.clone()).collect();
-    if disk.holds("next/committed") {
+    if disk.holds(MARKER).map_err(|error| disk.state_error("look for the end of a write", &error))? {
         disk.finish(journal.undo).map_err(|error| disk.state_error("tidy up", &error))?;
         return Ok(Some(Recovered::Finished(paths)));
     }
+    // The run that removed it may have ended before the disk knew.
+    withdraw(&mut disk).map_err(|error| disk.state_error("bring the old files back", &error))?;
     back(&mut disk, &journal, Edited::Refused)?;
     Ok(Some(Recovered::Restored(paths)))
 }

@@ -3,6 +3,7 @@
 use std::fs::TryLockError;
 use std::io::{self, ErrorKind as Io};
 
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
@@ -10,7 +11,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{Error, ErrorKind};
 use crate::repo::{Repository, STATE, absent};
 use crate::write::disk::{Disk, Side, Watch, refusal};
-use crate::write::journal::Journal;
+use crate::write::journal::{Journal, MARKER};
 use crate::write::recover::unfinished;
 
 /// The lock, given back when dropped.
@@ -40,8 +41,14 @@ impl<'a> Disk<'a> {
             state.write(".gitignore", "*\n").map_err(|error| failed("write into", &error))?;
         }
         let mut options = OpenOptions::new();
-        options.write(true).create(true);
+        options.write(true).create(true).follow(FollowSymlinks::No);
+        // A pipe would be waited for until somebody reads it.
+        #[cfg(unix)]
+        cap_fs_ext::OpenOptionsSyncExt::nonblock(&mut options, true);
         let lock = state.open_with("lock", &options).map_err(|error| failed("lock", &error))?.into_std();
+        if !lock.metadata().map_err(|error| failed("lock", &error))?.is_file() {
+            return Err(failed("lock", &io::Error::new(Io::InvalidInput, "`lock` in it is no file")));
+        }
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -72,25 +79,33 @@ impl<'a> Disk<'a> {
         let state =
             open_dir(&home, name).map_err(|error| refusal(&format!("can't open `{shown}`"), &error))?;
         match state {
-            Some(state) if entries.iter().any(|entry| state.symlink_metadata(entry).is_ok()) => {
+            Some(state) => {
+                // A disk that does not answer may hold it.
+                let lacks =
+                    |entry: &&str| state.symlink_metadata(entry).err().is_some_and(|error| absent(&error));
+                if entries.iter().all(lacks) {
+                    return Ok(None);
+                }
                 Disk::open(repository, watch).map(Some)
             }
-            _ => Ok(None),
+            None => Ok(None),
         }
     }
 
     /// Takes away a folder of the writer's own, in one step as far as anybody can see.
     pub(super) fn discard(&mut self, name: &str) -> io::Result<()> {
         self.empty_trash()?;
-        if self.holds(name) {
+        if self.holds(name)? {
             self.rename((Side::State, name), (Side::State, "trash"))?;
+            // What loses its files must be trash on disk too, lest a power cut brings back half of it by its old name.
+            self.sync(Side::State, ".")?;
             self.empty_trash()?;
         }
         Ok(())
     }
 
     fn empty_trash(&mut self) -> io::Result<()> {
-        if self.holds("trash") {
+        if self.holds("trash")? {
             self.ask("empty the trash")?;
             self.state.remove_dir_all("trash")?;
         }
@@ -111,8 +126,11 @@ impl<'a> Disk<'a> {
     /// Finishes a committed write and clears remainders, so that a new write can begin.
     pub(super) fn settle(&mut self) -> Result<(), Error> {
         let settled = match self.journal("next")? {
-            Some(_) if !self.holds("next/committed") => return Err(unfinished(self)),
-            Some(journal) => self.finish(journal.undo),
+            Some(journal) => match self.holds(MARKER) {
+                Ok(true) => self.finish(journal.undo),
+                Ok(false) => return Err(unfinished(self)),
+                Err(error) => Err(error),
+            },
             None => self.discard("next"),
         };
         settled.map_err(|error| self.state_error("tidy up", &error))

@@ -10,7 +10,7 @@ use crate::repo::absent;
 use crate::text::sha256;
 use crate::write::conflict;
 use crate::write::disk::{Disk, Seen, Side, refusal};
-use crate::write::journal::{Folder, Journal, Stat, Step};
+use crate::write::journal::{Folder, Journal, MARKER, Stat, Step};
 
 /// Where a file of a write stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,28 @@ pub(super) enum Edited {
     Refused,
 }
 
-/// Brings the old tree back and discards the journal.
+/// Makes sure that no marker stands, on disk neither. The tree is the new one, complete, and stays so where this fails.
+///
+/// Without it a half-restored tree beside a marker would pass for the new one, and its journal would go.
+pub(super) fn withdraw(disk: &mut Disk<'_>) -> io::Result<()> {
+    if disk.holds(MARKER)? {
+        disk.remove_state(MARKER)?;
+    }
+    disk.sync(Side::State, "next")
+}
+
+/// Says that the new tree stands, and that nobody knows for how long.
+pub(super) fn undecided(disk: &Disk<'_>, error: &io::Error) -> Error {
+    let message = format!("all new files stand, but `{}/next` can't say so", disk.state_name());
+    let mut error = refusal(&message, error);
+    if let Some(diagnostic) = error.diagnostics.first_mut() {
+        let help = "mend that; the next run keeps the new files or restores the old";
+        diagnostic.help = Some(help.to_owned());
+    }
+    error
+}
+
+/// Brings the old tree back and discards the journal. Where a marker was ever made, [`withdraw`] goes before.
 pub(super) fn back(disk: &mut Disk<'_>, journal: &Journal, edited: Edited) -> Result<(), Error> {
     let mut stands = Vec::new();
     let mut foreign = BTreeMap::new();

@@ -86,7 +86,7 @@ impl Copy {
     }
 
     fn start(&self) {
-        self.git(&["init", "-q", "-b", "main"]);
+        self.git(&["init", "-q", "--template=", "-b", "main"]);
         self.commit();
     }
 
@@ -134,6 +134,7 @@ impl Copy {
         clean(&mut command);
         let output = command
             .args(["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "core.autocrlf=false"])
+            .args(["-c", "maintenance.auto=false"])
             .args(arguments)
             .current_dir(self.top())
             .output()

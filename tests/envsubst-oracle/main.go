@@ -18,6 +18,8 @@ type question struct {
 	Text   string            `json:"text"`
 	Object json.RawMessage   `json:"object"`
 	Vars   map[string]string `json:"vars"`
+	// Strict fails by a variable that is not among the values.
+	Strict bool `json:"strict"`
 }
 
 type answer struct {
@@ -69,7 +71,8 @@ func (asked question) answer() (result answer) {
 		result.Text = text
 	}
 	filled, err := envsubst.Eval(text, func(name string) (string, bool) {
-		return asked.Vars[name], true
+		value, found := asked.Vars[name]
+		return value, found || !asked.Strict
 	})
 	if err != nil {
 		result.Error = err.Error()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gitops_windows::change::{Change, Changes};
 use gitops_windows::check::{CODES, github, sarif};
 use gitops_windows::diagnostic::{Diagnostic, Place, render};
-use gitops_windows::diff::{json, markdown, patch, unified};
+use gitops_windows::diff::{brief, json, markdown, patch, unified};
 use gitops_windows::path::RepoPath;
 use gitops_windows::repo::File;
 use pulldown_cmark::{Event, Options, Parser, Tag};
@@ -179,6 +179,7 @@ fn markdown_of_a_diff_holds_code_and_nothing_else() {
         let is_bad = |letter: char| letter.is_control() && letter != '\n' && letter != '\t';
         assert!(!printed.chars().any(is_bad), "{printed:?}");
         assert!(!unified(&plan, false).chars().any(is_bad));
+        assert!(!brief(&plan, false).0.chars().any(is_bad));
         let value: serde_json::Value = serde_json::from_str(&json(&plan).to_string()).unwrap();
         assert!(value.is_object());
     });

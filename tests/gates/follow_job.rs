@@ -82,6 +82,7 @@ impl Fake {
                printf '%s' \"$*\" | sed 's/.*gitops-windows.window\":\\(\"[^\"]*\"\\).*/\\1/' | tr -d '\\n' > \"$STATE/window\" ;;\n\
              'get configmaps flux-system-rw --ignore-not-found '*' --namespace=jobs')\n\
                [ ! -e \"$STATE/unread\" ] || exit 1\n\
+               [ ! -e \"$STATE/slow\" ] || cp \"$STATE/slow\" \"$STATE/now\"\n\
                cat \"$STATE/note\" ;;\n\
              'patch configmaps flux-system-rw --type=merge --field-manager=flux '*' --namespace=jobs')\n\
                [ ! -e \"$STATE/unnoted\" ] || exit 1\n\
@@ -139,6 +140,8 @@ impl Fake {
 
 const CLOSED: &str = "2026-11-07T20:55:00Z";
 const OPEN: &str = "2026-11-07T21:00:00Z";
+const LETTING_IN: &str = "2026-11-08T02:54:59Z";
+const SHUT: &str = "2026-11-08T02:55:00Z";
 const LAST: &str = "2026-11-08T02:59:59Z";
 const AFTER: &str = "2026-11-08T03:00:00Z";
 
@@ -161,11 +164,21 @@ fn play(shell: &[&str], kind: &Kind) {
     // Closed, a newer one waits, and nothing is written.
     fake.set("live", &revision(B));
     assert_eq!((tick(CLOSED), fake.get("pin").as_str()), ((true, 0), A));
-    // The first second, then nothing more to do until the last.
+    // The first second, then nothing more to do until the last in which something is let in.
     assert_eq!((tick(OPEN), fake.get("pin").as_str()), ((true, 2), B));
     assert_eq!(fake.get("window"), "\"open until Sun 2026-11-08 04:00:00 +01:00\"");
-    assert_eq!(tick(LAST), (true, 0));
+    assert_eq!(tick(LETTING_IN), (true, 0));
+    // What would land after the end stays out, also where a job begins in time and gets no answer until then. What was let in
+    // is not taken back before the end.
     fake.set("live", &revision(A));
+    fake.set("attempted", &format!("{}\n", revision(A)));
+    fake.set("slow", &SHUT.parse::<jiff::Timestamp>().unwrap().as_second().to_string());
+    assert_eq!((tick(LETTING_IN), fake.get("pin").as_str()), ((true, 0), B));
+    std::fs::remove_file(fake.folder().join("slow")).unwrap();
+    assert_eq!((tick(SHUT), fake.get("pin").as_str()), ((true, 1), B));
+    assert_eq!(fake.get("window"), "\"open until Sun 2026-11-08 04:00:00 +01:00, lets nothing more in\"");
+    assert_eq!((tick(LAST), fake.get("pin").as_str()), ((true, 0), B));
+    fake.set("attempted", "");
     assert_eq!((tick(AFTER), fake.get("pin").as_str()), ((true, 1), B));
 
     // Made again while closed: what was attempted comes back, and of several a person chooses one: that which is live may

@@ -163,7 +163,7 @@ fn a_gate_that_flux_lists_by_itself_is_adopted() {
     scratch.git(&["rm", "-r", "--quiet", "infra", "clusters/plant-north/infra/kustomization.yaml"]);
     scratch.commit();
     let run = scratch.expect(0, &["init", "--yes"]);
-    insta::assert_snapshot!(scratch.text("clusters/plant-north/infra/kustomization.yaml"));
+    insta::assert_snapshot!(scratch.text("clusters/plant-north/infra/gate/kustomization.yaml"));
     insta::assert_snapshot!(scratch.text("windows.yaml").split_once("flux:").unwrap().1);
     insta::assert_snapshot!(run.stderr);
     scratch.commit();
@@ -185,14 +185,23 @@ fn a_gate_that_flux_lists_by_itself_is_adopted() {
 fn gates_that_no_spec_describes_are_refused_with_the_way_on() {
     const INFRA: &str = "clusters/plant-north/flux/infra.yaml";
     let scratch = Scratch::fixture("adopted");
-    scratch.git(&["rm", "-r", "--quiet", "clusters/plant-south", "clusters/plant-north/infra"]);
-    scratch.replace(INFRA, "./clusters/plant-north/infra", "./infra/maintenance").commit();
+    for cluster in ["plant-north", "plant-south"] {
+        scratch.git(&["rm", "-r", "--quiet", &format!("clusters/{cluster}/infra")]);
+        let file = INFRA.replace("plant-north", cluster);
+        scratch.replace(&file, &format!("./clusters/{cluster}/infra"), "./infra/maintenance");
+    }
+    scratch.commit();
     let run = scratch.expect(5, &["init", "--yes"]);
     assert!(run.stderr.contains("do not tell the folders of their gates apart"), "{}", run.stderr);
     assert!(run.stderr.contains("infra/maintenance of plant-north\n"), "{}", run.stderr);
     assert!(run.stderr.contains("list infra/maintenance or the present content there"), "{}", run.stderr);
-    scratch.write("gates/plant-north/kustomization.yaml", "resources: [../../infra/maintenance]\n");
-    scratch.replace(INFRA, "./infra/maintenance", "./gates/plant-north").commit();
+    for cluster in ["plant-north", "plant-south"] {
+        let list = format!("gates/{cluster}/kustomization.yaml");
+        scratch.write(&list, "resources: [../../infra/maintenance]\n");
+        let file = INFRA.replace("plant-north", cluster);
+        scratch.replace(&file, "./infra/maintenance", &format!("./gates/{cluster}"));
+    }
+    scratch.commit();
     scratch.expect(0, &["init", "--yes"]);
     let spec = scratch.text("windows.yaml");
     assert!(spec.contains("gates/{cluster}"), "{spec}");

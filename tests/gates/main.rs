@@ -12,6 +12,7 @@ mod follow;
 mod follow_job;
 mod found;
 mod leaving;
+mod listed;
 mod mixed;
 mod nameless;
 mod namespaces;
@@ -333,6 +334,60 @@ fn a_renamed_type_is_refused_while_its_side_stands() {
     scratch.commit();
     let run = scratch.expect(3, &["sync", "--yes"]);
     assert!(run.stderr.contains("no type `rw`"), "{}", run.stderr);
+}
+
+/// What both sides of a merge would bring is not decided: neither what waits for a window.
+#[test]
+fn what_a_merge_left_undecided_is_refused_and_nothing_is_written() {
+    let scratch = Scratch::fixture("sample");
+    scratch.take(&[&["init", "--yes"][..], &WINDOW].concat());
+    for words in [&["split", "--all", "--yes"][..], &["migrate", "--yes"], &["migrate", "--yes"]] {
+        scratch.take(words);
+    }
+    scratch.replace("windows.yaml", "namespace: jobs", "namespace: other").commit();
+    for (file, from) in [
+        ("clusters/edge-01/apps/apps-rw/kustomization.yaml", "resources:"),
+        ("apps/probe/deployment.yaml", "kind: Deployment"),
+        ("clusters/edge-01/infra/kustomization.yaml", "resources:"),
+    ] {
+        let marks = format!("<<<<<<< HEAD\n{from}\n=======\n# other\n{from}\n>>>>>>> other\n");
+        scratch.replace(file, &format!("{from}"), &marks);
+        scratch.commit();
+        for words in [&["sync", "--yes"][..], &["diff"]] {
+            let told = scratch.expect(5, words).stderr;
+            assert!(told.contains(&format!("{file} holds a merge conflict")), "{words:?}: {told}");
+            assert_eq!(scratch.git(&["status", "--short"]), "", "{file}");
+        }
+        scratch.git(&["revert", "--no-edit", "HEAD"]);
+    }
+    scratch.expect(0, &["sync", "--yes"]);
+}
+
+/// Marks in files that the tool wrote are no edit, and their folder is still the gate's.
+#[test]
+fn marks_of_a_merge_in_the_gate_are_told_as_such() {
+    let scratch = Scratch::fixture("sample");
+    scratch.take(&[&["init", "--yes"][..], &WINDOW].concat());
+    let files = scratch.git(&["ls-files", "*reconciliation-windows*"]);
+    assert!(files.lines().count() > 2, "{files}");
+    for file in files.lines() {
+        let text = std::fs::read_to_string(scratch.top().join(file)).unwrap();
+        let (line, body) = text.split_once('\n').unwrap();
+        let whole = format!("<<<<<<< HEAD\n{text}=======\n{text}>>>>>>> other\n");
+        let rest = format!("{line}\n<<<<<<< HEAD\n{body}=======\n{body}# other\n>>>>>>> other\n");
+        for marked in [whole, rest] {
+            scratch.write(file, marked).commit();
+            let run = scratch.run(&["sync", "--yes"]);
+            assert!(matches!(run.code, 4 | 5), "{file}: {run:?}");
+            let is_told = ["has conflict markers of git", "holds a merge conflict"];
+            assert!(is_told.iter().any(|told| run.stderr.contains(told)), "{file}: {}", run.stderr);
+            for wrong in ["choose another folder", "edited by hand"] {
+                assert!(!run.stderr.contains(wrong), "{file}: {}", run.stderr);
+            }
+            assert_eq!(scratch.git(&["status", "--short"]), "", "{file}");
+        }
+        scratch.write(file, &text).commit();
+    }
 }
 
 /// That nothing is to be done may be for want of what can't be read.

@@ -60,9 +60,9 @@ fn both_jobs_look_at_one_table_again_and_again() {
         container(&open)["args"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     assert_eq!(lines[0], "open-times");
     assert!(
-        lines[2].ends_with("# Sat 2026-11-07 22:00:00 +01:00 to Sun 2026-11-08 04:00:00 +01:00 (saturday)"),
+        lines[3].ends_with("# Sat 2026-11-07 22:00:00 +01:00 to Sun 2026-11-08 04:00:00 +01:00 (saturday)"),
         "{}",
-        lines[2]
+        lines[3]
     );
     assert!(!lines.iter().any(|line| line.contains("Sat 2026-12-19")), "the freeze is open");
     assert!(
@@ -232,7 +232,7 @@ fn waves_are_told_alike_by_everything() {
         ["args"]
         .clone();
     assert_eq!(
-        table[2],
+        table[3],
         "1794090600 1794112200 # Sat 2026-11-07 23:30:00 +01:00 to Sun 2026-11-08 05:30:00 +01:00 (saturday)"
     );
     scratch.replace("windows.yaml", "offset: 90m", "offset: 2h");
@@ -325,6 +325,10 @@ impl Fake {
         let fake = Fake { scratch, jobs };
         fake.program("date", "cat \"$STATE/now\"");
         fake.program(
+            "sleep",
+            "echo \"sleep $1\" >> \"$STATE/calls\"\necho $(($(cat \"$STATE/now\") + $1)) > \"$STATE/now\"",
+        );
+        fake.program(
             "kubectl",
             "echo \"$*\" >> \"$STATE/calls\"\n[ -e \"$STATE/down\" ] && exit 1\ncase \"$*\" in\n\
              get*apps-rw*go-template*) word=; [ \"$(cat \"$STATE/suspend\")\" != true ] || word=suspended\n\
@@ -359,8 +363,12 @@ impl Fake {
         std::fs::write(self.folder().join(state), value).unwrap();
     }
 
+    fn get(&self, state: &str) -> String {
+        std::fs::read_to_string(self.folder().join(state)).unwrap()
+    }
+
     fn suspend(&self) -> String {
-        std::fs::read_to_string(self.folder().join("suspend")).unwrap()
+        self.get("suspend")
     }
 
     /// The commands that `stop --without-git` prints: that stops, and that ends it.
@@ -411,10 +419,17 @@ fn the_jobs_do_what_the_table_says_and_mend_what_is_otherwise() {
     // Somebody resumes it: mended at the next tick.
     fake.set("suspend", "false");
     assert_eq!((fake.tick("2026-11-07T20:59:59Z"), fake.suspend().as_str()), ((both, 1), "true"));
-    // The first second of the window, and the last.
+    // The first second of the window, and the last in which something may begin; then nothing more does until its end.
     assert_eq!((fake.tick("2026-11-07T21:00:00Z"), fake.suspend().as_str()), ((both, 1), "false"));
-    assert_eq!(fake.tick("2026-11-08T02:59:59Z"), (both, 0));
-    assert_eq!((fake.tick("2026-11-08T03:00:00Z"), fake.suspend().as_str()), ((both, 1), "true"));
+    assert_eq!(fake.tick("2026-11-08T02:50:00Z"), (both, 0));
+    for now in ["2026-11-08T02:55:00Z", "2026-11-08T03:00:00Z"] {
+        fake.set("suspend", "false");
+        assert_eq!((fake.tick(now), fake.suspend().as_str()), ((both, 1), "true"), "{now}");
+    }
+    // A run that has no successor before that waits for it.
+    fake.set("suspend", "false");
+    assert_eq!((fake.tick("2026-11-08T02:53:20Z"), fake.suspend().as_str()), ((both, 1), "true"));
+    assert!(fake.get("calls").lines().any(|line| line == "sleep 100"), "{}", fake.get("calls"));
     // What people suspend in a window stays so through the next ones.
     assert_eq!(fake.tick("2026-11-14T21:00:00Z"), (both, 1));
     fake.set("suspend", "true");

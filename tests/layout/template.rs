@@ -68,7 +68,6 @@ fn templates_that_make_two_types_one() {
         ("app", "parts/{type}"),
         ("kustomization", "{name}"),
         ("kustomization", "{type}"),
-        ("clusterGate", "gate"),
     ] {
         scratch.write("windows.yaml", spec(TYPES, &format!("{{ {key}: '{template}' }}")));
         refused(&scratch, 3, &[&format!("{key} `{template}`"), "the same name"]);

@@ -26,7 +26,7 @@ use support::{folder, kustomize, path, snapshot};
 const CONFIG: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {key: value}\n";
 
 fn build(snapshot: &Snapshot, request: &str) -> Result<Vec<Object>, RenderError> {
-    Embedded::default().render(snapshot, &[folder(request)]).remove(0)
+    support::built(snapshot, &[folder(request)]).remove(0)
 }
 
 fn refusal(files: &[(&str, &str)], request: &str) -> String {
@@ -39,7 +39,7 @@ fn names(objects: &[Object]) -> Vec<&str> {
 
 /// Builds with both and expects the same.
 fn agree(snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>> {
-    let embedded = Embedded::default().render(snapshot, requests);
+    let embedded = support::built(snapshot, requests);
     let command = kustomize().render(snapshot, requests);
     for (ours, theirs) in embedded.iter().zip(&command) {
         assert_eq!(ours.as_ref().ok(), theirs.as_ref().ok(), "{ours:?} {theirs:?}");

@@ -1,6 +1,6 @@
 //! What stands in for YAML that kustomize or kustomize-controller writes for itself is read as that is.
 
-use gitops_windows::render::{Embedded, Renderer, Request};
+use gitops_windows::render::Request;
 use serde_json::json;
 
 use super::{CONFIG, agree, build, folder, path, snapshot};
@@ -10,7 +10,7 @@ fn a_kustomization_that_is_read_as_a_file_is_what_the_controller_writes() {
     let list = "resources: [x.yaml]\nconfigMapGenerator: [{name: made, files: [kustomization.yaml]}]\n";
     let tree = snapshot(&[("a/kustomization.yaml", list), ("a/x.yaml", CONFIG)]);
     let request = Request::flux(path("a"), &json!({"targetNamespace": "web"}));
-    let built = Embedded::default().render(&tree, &[request]).remove(0).unwrap();
+    let built = super::support::built(&tree, &[request]).remove(0).unwrap();
     let made = built.iter().find(|one| one.value["metadata"]["name"] != "settings").unwrap();
     let written = made.value["data"]["kustomization.yaml"].as_str().unwrap();
     insta::assert_snapshot!(written, @r"
@@ -31,7 +31,7 @@ fn an_empty_kustomization_is_told_as_such() {
     for text in ["", "null\n", "# nothing\n"] {
         let tree = snapshot(&[("a/kustomization.yaml", text)]);
         for request in [folder("a"), folder("a").with_origins()] {
-            let refused = Embedded::default().render(&tree, &[request]).remove(0).unwrap_err();
+            let refused = super::support::built(&tree, &[request]).remove(0).unwrap_err();
             assert_eq!(refused.message, "kustomization.yaml is empty", "{text:?}");
         }
     }
@@ -122,7 +122,7 @@ fn odd_fields_are_merged_and_configured_as_kustomize_does_it() {
     let alike = requests.iter().zip(&built).filter(|(_, built)| built.is_ok());
     for (request, built) in alike {
         let own = Request::flux(request.path.clone(), &json!({"commonMetadata": {}}));
-        let found = Embedded::default().render(&tree, &[own]).remove(0);
+        let found = super::support::built(&tree, &[own]).remove(0);
         assert_eq!(found.as_ref().ok(), built.as_ref().ok(), "{request:?}");
     }
 }

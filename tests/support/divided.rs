@@ -1,19 +1,41 @@
 //! Repositories that were divided, and how far they have come.
 
-use crate::support::scratch::Scratch;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::support::scratch::{Scratch, Tree};
 
 /// A spec without its clusters.
 pub const SPEC: &str = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: nights }\nwindows:\n  nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN }\nclusters:\n";
 
+/// How far a repository has come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Divided,
+    Finished,
+}
+
+type Way = (Step, String, Vec<String>);
+
+/// Returns a repository that has come so far: the first test of a process that asks makes it.
+fn come(step: Step, fixture: &str, clusters: &[&str], make: fn(&str, &[&str]) -> Scratch) -> Scratch {
+    static MADE: Mutex<BTreeMap<Way, Arc<OnceLock<Tree>>>> = Mutex::new(BTreeMap::new());
+    let way = (step, fixture.to_owned(), clusters.iter().map(|&name| name.to_owned()).collect());
+    let made = Arc::clone(MADE.lock().unwrap_or_else(PoisonError::into_inner).entry(way).or_default());
+    Scratch::again(made.get_or_init(|| make(fixture, clusters).kept()))
+}
+
 /// Copies a fixture, writes a spec and the gates, splits everything, and commits each.
 pub fn divided(fixture: &str, clusters: &[&str]) -> Scratch {
-    let scratch = Scratch::fixture(fixture);
-    let clusters: String = clusters.iter().map(|name| format!("  {name}: {{}}\n")).collect();
-    scratch.write("windows.yaml", format!("{SPEC}{clusters}"));
-    scratch.commit();
-    scratch.take(&["sync", "--yes"]);
-    scratch.take(&["split", "--all", "--yes"]);
-    scratch
+    come(Step::Divided, fixture, clusters, |fixture, clusters| {
+        let scratch = Scratch::fixture(fixture);
+        let clusters: String = clusters.iter().map(|name| format!("  {name}: {{}}\n")).collect();
+        scratch.write("windows.yaml", format!("{SPEC}{clusters}"));
+        scratch.commit();
+        scratch.take(&["sync", "--yes"]);
+        scratch.take(&["split", "--all", "--yes"]);
+        scratch
+    })
 }
 
 /// Only Namespaces are real-time.
@@ -30,11 +52,13 @@ pub fn rules(scratch: &Scratch, text: &str) {
 
 /// Takes all three steps.
 pub fn finished(fixture: &str, clusters: &[&str]) -> Scratch {
-    let scratch = divided(fixture, clusters);
-    for _ in 0..2 {
-        scratch.take(&["migrate", "--yes"]);
-    }
-    scratch
+    come(Step::Finished, fixture, clusters, |fixture, clusters| {
+        let scratch = divided(fixture, clusters);
+        for _ in 0..2 {
+            scratch.take(&["migrate", "--yes"]);
+        }
+        scratch
+    })
 }
 
 /// The findings about a commit that lets a cluster delete something.

@@ -18,7 +18,7 @@ use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use gitops_windows::path::RepoPath;
-use gitops_windows::render::{External, Request, Tool};
+use gitops_windows::render::{Embedded, External, Object, RenderError, Renderer, Request, Tool};
 use gitops_windows::repo::{Entry, File, Snapshot};
 
 /// The kustomize whose library `renderer/go.mod` names.
@@ -32,6 +32,18 @@ pub fn path(text: &str) -> RepoPath {
 /// Asks for a folder.
 pub fn folder(text: &str) -> Request {
     Request::base(path(text))
+}
+
+/// Builds with the kustomize inside, which remembers nothing of other builds. Its instance may have made some: to
+/// start one takes longer than most builds.
+pub fn built(snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>> {
+    static FREE: Mutex<Vec<Embedded>> = Mutex::new(Vec::new());
+    let free = || FREE.lock().unwrap_or_else(PoisonError::into_inner);
+    let waiting = free().pop();
+    let renderer = waiting.unwrap_or_default();
+    let built = renderer.forgetful().render(snapshot, requests);
+    free().push(renderer);
+    built
 }
 
 /// Writes a Flux Kustomization of `flux-system` over a folder; `more` are further lines of its `spec`.
@@ -123,9 +135,7 @@ pub fn kustomize() -> External {
 }
 
 fn find_kustomize() -> External {
-    let fits = |external: &External| {
-        gitops_windows::render::Renderer::describe(external) == format!("kustomize {KUSTOMIZE}")
-    };
+    let fits = |external: &External| external.describe() == format!("kustomize {KUSTOMIZE}");
     if let Ok(external) = External::find(Tool::Kustomize)
         && fits(&external)
     {

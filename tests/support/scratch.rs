@@ -77,7 +77,8 @@ impl Scratch {
         let top = temporary.path().join("fleet");
         std::fs::create_dir(&top).unwrap();
         let scratch = Scratch { temporary, top, is_of_binary: false };
-        scratch.git(&["init", "--quiet", "--initial-branch=main"]);
+        // The samples of hooks are four times as many files as the rest.
+        scratch.git(&["init", "--quiet", "--template=", "--initial-branch=main"]);
         scratch
     }
 
@@ -86,6 +87,38 @@ impl Scratch {
         let scratch = Scratch::empty();
         copy(&fixtures().join(name), &scratch.top);
         scratch.commit();
+        scratch
+    }
+
+    /// Returns all that is there, with what git keeps of it, for [`Scratch::again`].
+    pub fn kept(&self) -> Tree {
+        read(&self.top, |_| true)
+    }
+
+    /// Makes a repository as another one was.
+    pub fn again(kept: &Tree) -> Scratch {
+        let temporary = tempfile::tempdir().unwrap();
+        let top = temporary.path().join("fleet");
+        for (path, node) in kept {
+            let path = top.join(path);
+            match node {
+                Node::EmptyFolder => std::fs::create_dir_all(path).unwrap(),
+                Node::File(bytes, is_executable) => {
+                    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                    std::fs::write(&path, bytes).unwrap();
+                    if *is_executable {
+                        std::fs::set_permissions(path, PermissionsExt::from_mode(0o755)).unwrap();
+                    }
+                }
+                Node::Link(target) => {
+                    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                    link(target, &path);
+                }
+            }
+        }
+        let scratch = Scratch { temporary, top, is_of_binary: false };
+        // Git knows its files by their times and numbers too.
+        scratch.git(&["update-index", "-q", "--refresh"]);
         scratch
     }
 
@@ -106,6 +139,7 @@ impl Scratch {
         let run = format!("sh -c 'touch {}; cat'", marker.display());
         // In the repository's own attributes, so that the tree stays clean.
         let attributes = "* filter=evil diff=evil merge=evil\n/apps/** filter=also=evil\n";
+        std::fs::create_dir_all(self.top.join(".git/info")).unwrap();
         std::fs::write(self.top.join(".git/info/attributes"), attributes).unwrap();
         let included = self.outside().join("included");
         std::fs::write(&included, format!("[filter \"also=evil\"]\n\tclean = \"{run}\"\n")).unwrap();
@@ -126,6 +160,22 @@ impl Scratch {
             ("core.hooksPath", "hooks"),
             ("log.showSignature", "true"),
             ("gpg.program", &run),
+            ("gpg.ssh.program", &run),
+            ("gpg.x509.program", &run),
+            ("gpg.format", "ssh"),
+            ("gpg.ssh.defaultKeyCommand", &run),
+            ("submodule.inner.update", &format!("!{run}")),
+            ("submodule.inner.url", &format!("ext::{run}")),
+            ("submodule.inner.active", "true"),
+            ("submodule.recurse", "true"),
+            ("status.submoduleSummary", "true"),
+            ("diff.submodule", "diff"),
+            ("credential.helper", &format!("!{run}")),
+            ("uploadpack.packObjectsHook", &run),
+            ("core.editor", &run),
+            ("sequence.editor", &run),
+            ("core.gitProxy", &run),
+            ("trailer.evil.command", &run),
             ("remote.origin.url", &format!("ext::{run}")),
             ("remote.origin.promisor", "true"),
             ("remote.origin.partialclonefilter", "blob:none"),
@@ -134,12 +184,55 @@ impl Scratch {
         ] {
             self.git(&["config", key, value]);
         }
-        for hook in ["post-index-change", "post-checkout", "pre-auto-gc", "reference-transaction"] {
+        // Configuration of this working tree alone, which git reads last.
+        self.git(&["config", "extensions.worktreeConfig", "true"]);
+        let of_tree = format!("[core]\n\tfsmonitor = \"{run}\"\n[filter \"evil\"]\n\tclean = \"{run}\"\n");
+        std::fs::write(self.top.join(".git/config.worktree"), of_tree).unwrap();
+        // Objects of elsewhere, for which git may ask another repository.
+        let alternate = self.outside().join("alternate/objects");
+        std::fs::create_dir_all(&alternate).unwrap();
+        let alternates = format!("{}\n", alternate.display());
+        std::fs::write(self.top.join(".git/objects/info/alternates"), alternates).unwrap();
+        // A folder that git takes for a bare repository, with a configuration of its own, and one whose tree is elsewhere.
+        self.bare(&run);
+        let elsewhere = format!(
+            "[core]\n\trepositoryformatversion = 0\n\tworktree = {}\n\tfsmonitor = \"{run}\"\n",
+            self.outside().display()
+        );
+        for (file, text) in
+            [("HEAD", "ref: refs/heads/main\n"), ("config", &elsewhere), ("objects/x", ""), ("refs/x", "")]
+        {
+            self.write(&format!("elsewhere/{file}"), text);
+        }
+        self.write(
+            ".gitmodules",
+            format!("[submodule \"inner\"]\n\tpath = inner\n\turl = ext::{run}\n\tupdate = !{run}\n"),
+        );
+        for hook in [
+            "pre-commit",
+            "post-commit",
+            "fsmonitor-watchman",
+            "post-index-change",
+            "post-checkout",
+            "pre-auto-gc",
+            "reference-transaction",
+        ] {
             let path = format!("hooks/{hook}");
             self.write(&path, format!("#!/bin/sh\ntouch {}\n", marker.display()));
             std::fs::set_permissions(self.top.join(path), PermissionsExt::from_mode(0o755)).unwrap();
         }
         marker
+    }
+
+    /// Lays a bare repository into the tree, whose configuration names a program.
+    fn bare(&self, run: &str) {
+        let config =
+            format!("[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tfsmonitor = \"{run}\"\n");
+        for (file, text) in
+            [("HEAD", "ref: refs/heads/main\n"), ("config", &config), ("objects/x", ""), ("refs/x", "")]
+        {
+            self.write(&format!("bare/{file}"), text);
+        }
     }
 
     /// Commits everything in a hostile repository, and lets git run nothing.
@@ -187,14 +280,14 @@ impl Scratch {
 
     /// Runs git, which must succeed.
     pub fn git(&self, arguments: &[&str]) -> String {
-        let output = clean(Command::new("git"), &self.top).args(arguments).output().unwrap();
+        let output = git(&self.top).args(arguments).output().unwrap();
         assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
     /// As [`git`](Scratch::git), with commits that were made at a time.
     pub fn git_at(&self, date: &str, arguments: &[&str]) -> String {
-        let mut command = clean(Command::new("git"), &self.top);
+        let mut command = git(&self.top);
         let output =
             command.envs([("GIT_AUTHOR_DATE", date), ("GIT_COMMITTER_DATE", date)]).args(arguments).output();
         let output = output.unwrap();
@@ -332,6 +425,22 @@ pub fn clean(mut command: Command, folder: &Path) -> Command {
     command
 }
 
+/// Returns git in an environment of its own.
+///
+/// By its path: a program that is looked for in a new PATH is started by a copy of this process, which is large.
+/// Alone: a commit asks another git whether there is something to clean up.
+fn git(folder: &Path) -> Command {
+    static FOUND: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let found =
+            std::env::split_paths(&folders).map(|folder| folder.join("git")).find(|git| git.is_file());
+        found.unwrap_or("git".into())
+    });
+    let mut command = clean(Command::new(&*FOUND), folder);
+    command.args(["-c", "maintenance.auto=false"]);
+    command
+}
+
 /// Returns the folder of the sample repositories.
 pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
@@ -366,9 +475,14 @@ pub fn link(_: &Path, at: &Path) {
 
 /// Reads everything below a folder but `.git`.
 pub fn tree(top: &Path) -> Tree {
+    read(top, |item| item.file_name() != ".git")
+}
+
+/// Reads what is wanted of everything below a folder.
+fn read(top: &Path, wanted: impl FnMut(&walkdir::DirEntry) -> bool) -> Tree {
     let mut tree = Tree::new();
     let walk = walkdir::WalkDir::new(top).min_depth(1).into_iter();
-    for item in walk.filter_entry(|item| item.file_name() != ".git") {
+    for item in walk.filter_entry(wanted) {
         let item = item.unwrap();
         let node = if item.file_type().is_dir() {
             if std::fs::read_dir(item.path()).unwrap().next().is_some() {

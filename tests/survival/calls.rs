@@ -1,46 +1,20 @@
 //! Every system call that a writing command makes fails once, and the command is killed at it once: the next command
-//! always finds the old tree or the new one. Every call of a reading command fails once: it says the same, or that it failed.
+//! always finds the old tree or the new one. So it does where the fault stays, where a kill follows it, and where the way
+//! back is struck too. Every call of a reading command fails once: it says the same, or that it failed.
 //!
-//! `strace` injects the faults. Each call is struck in the thread that reads and writes; what git does for it is left
-//! alone. By default 12 cases of each command are tried; `GITOPS_WINDOWS_STRIKES` says another number, and
-//! `GITOPS_WINDOWS_TEST_THOROUGH` takes every one. How many there were stands in `target/tmp/strikes.txt`.
+//! Writing commands are struck only where they change something on a disk. By default 12 cases of each command are tried;
+//! `GITOPS_WINDOWS_STRIKES` says another number, and `GITOPS_WINDOWS_TEST_THOROUGH` takes every one. How many there were
+//! stands in `target/tmp/strikes.txt`.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::Output;
+use std::sync::{Mutex, PoisonError};
 
-use crate::ground::{PROGRAM, Trial, said, with_windows};
+use crate::ground::{Trial, said, with_windows};
+use crate::strace::{Case, calls, cases, errors, is_missing, struck, was_struck};
 use crate::support::scratch::{Scratch, Tree, WINDOW};
 use crate::support::thorough::is_thorough;
-
-/// The calls that touch files, as far as they are made.
-const CALLS: &str = "trace=openat,openat2,read,pread64,write,pwrite64,writev,rename,renameat,renameat2,link,linkat,symlink,symlinkat,unlink,unlinkat,mkdir,mkdirat,rmdir,fsync,fdatasync,syncfs,ftruncate,fchmod,fchmodat,chmod,flock,fcntl,statx,newfstatat,fstat,getdents64,readlink,readlinkat,lseek,fallocate,copy_file_range,utimensat,close";
-
-/// Those that change something: only these are worth a kill.
-const CHANGES: [&str; 21] = [
-    "write",
-    "pwrite64",
-    "writev",
-    "rename",
-    "renameat",
-    "renameat2",
-    "link",
-    "linkat",
-    "symlink",
-    "symlinkat",
-    "unlink",
-    "unlinkat",
-    "mkdir",
-    "mkdirat",
-    "rmdir",
-    "fsync",
-    "fdatasync",
-    "ftruncate",
-    "fchmod",
-    "openat",
-    "flock",
-];
 
 /// Commands that find what a struck one left: each reads the tree.
 const NEXT: [&[&str]; 6] = [
@@ -52,58 +26,13 @@ const NEXT: [&[&str]; 6] = [
     &["diff"],
 ];
 
-const ERRORS: [&str; 4] = ["ENOSPC", "EIO", "EACCES", "EINTR"];
-const KILLS: [&str; 2] = ["SIGKILL", "SIGTERM"];
+/// How many trials go on side by side.
+const AT_ONCE: usize = 2;
 
 /// How many cases of a command are tried.
 fn most() -> usize {
     let said = std::env::var("GITOPS_WINDOWS_STRIKES").ok().map(|number| number.parse().unwrap());
     said.unwrap_or(if is_thorough() { usize::MAX } else { 12 })
-}
-
-/// Runs a command with a fault, for a minute at most.
-fn struck(trial: &Trial, fault: &str, arguments: &[&str]) -> std::process::Output {
-    let log = trial.top().with_file_name("calls");
-    let mut strace = trial.command("timeout");
-    strace.args(["--signal=KILL", "60", "strace", "-qq", "-o", log.to_str().unwrap(), "-e", CALLS]);
-    if !fault.is_empty() {
-        strace.args(["-e", fault]);
-    }
-    strace.arg(PROGRAM).args(arguments).output().unwrap()
-}
-
-/// Counts the calls of a run, by name.
-fn calls(trial: &Trial) -> BTreeMap<String, usize> {
-    let mut found = BTreeMap::new();
-    for line in std::fs::read_to_string(trial.top().with_file_name("calls")).unwrap().lines() {
-        if let Some((name, _)) = line.split_once('(') {
-            *found.entry(name.to_owned()).or_default() += 1;
-        }
-    }
-    found
-}
-
-/// Lists the errors that calls may meet, each at each time.
-fn errors(calls: &BTreeMap<String, usize>) -> Vec<String> {
-    let mut found = Vec::new();
-    // What is not closed by an injector is open for ever: a pipe to git, for which the program then waits.
-    for (name, times) in calls.iter().filter(|(name, _)| *name != "close") {
-        for time in 1..=*times {
-            found.extend(ERRORS.map(|error| format!("inject={name}:error={error}:when={time}")));
-        }
-    }
-    found
-}
-
-/// Lists the ends that come at calls which change something, each at each time.
-fn kills(calls: &BTreeMap<String, usize>) -> Vec<String> {
-    let mut found = Vec::new();
-    for (name, times) in calls.iter().filter(|(name, _)| CHANGES.contains(&name.as_str())) {
-        for time in 1..=*times {
-            found.extend(KILLS.map(|signal| format!("inject={name}:signal={signal}:when={time}")));
-        }
-    }
-    found
 }
 
 /// Takes as many of the cases as are to be tried, from all over.
@@ -112,66 +41,131 @@ fn some(cases: &[String], offset: usize) -> impl Iterator<Item = &String> {
     cases.iter().skip(offset % stride).step_by(stride)
 }
 
-/// Fails where a struck run has no end of its own.
-fn assert_ends(run: &std::process::Output, fault: &str, context: &dyn Fn() -> String) {
+/// Says where a struck run has no end of its own.
+fn ends(run: &Output, faults: &[String], context: &dyn Fn() -> String) -> Result<(), String> {
     // The standard library panics where it can't read from the pipe by which a child says that it began.
-    let is_of_library = said(run).contains("/library/std/src/") && fault.starts_with("inject=read:");
-    assert!(run.status.code() != Some(124) && run.status.code() != Some(137), "no end: {}", context());
-    assert!(is_of_library || !said(run).contains("panicked"), "{}", context());
-    assert!(run.status.code() != Some(70), "{}", context());
+    let is_of_library = said(run).contains("/library/std/src/")
+        && faults.iter().any(|fault| fault.starts_with("inject=read:"));
+    // It ends by SIGKILL itself where that is the fault, and so does the injector.
+    let is_killed = faults.iter().any(|fault| fault.contains("SIGKILL"));
+    match run.status.code() {
+        Some(124 | 137) if !is_killed => Err(format!("no end: {}", context())),
+        Some(70 | 101) if !is_of_library => Err(format!("a bug: {}", context())),
+        _ if said(run).contains("panicked") && !is_of_library => Err(format!("a panic: {}", context())),
+        _ => Ok(()),
+    }
 }
 
-/// What a command leaves, and what is counted.
+/// What the trials of a command came to.
 #[derive(Default)]
 struct Count {
     cases: usize,
-    /// How many cases there are.
+    /// How many cases there are, at how many calls.
     all: usize,
+    calls: usize,
+    /// In how many of them the fault came about.
+    struck: usize,
     /// How often the old tree stood there in the end.
     old: usize,
     torn: usize,
+    violations: Vec<String>,
 }
 
-/// Strikes a command at its calls.
-fn strike(scratch: &Scratch, arguments: &[&str], offset: usize, count: &mut Count) {
-    let usual = Trial::of(scratch);
-    let old = usual.tree();
-    let run = struck(&usual, "", arguments);
-    assert!(run.status.success(), "{arguments:?}: {}", said(&run));
-    let new = usual.tree();
-    assert!(old != new, "{arguments:?} writes nothing");
-    let calls = calls(&usual);
-    let cases = [errors(&calls), kills(&calls)].concat();
-    count.all = cases.len();
-    for fault in some(&cases, offset) {
-        let trial = Trial::of(scratch);
-        let run = struck(&trial, fault, arguments);
-        let context = || format!("{arguments:?} {fault}: {:?} {}", run.status.code(), said(&run));
-        assert_ends(&run, fault, &context);
+/// A command, the repository that it is tried in, and the trees before and after it.
+struct Command<'a> {
+    scratch: &'a Scratch,
+    arguments: &'a [&'a str],
+    old: Tree,
+    new: Tree,
+}
+
+impl Command<'_> {
+    /// Tries one case, and says what is not as it should be.
+    fn strike(&self, number: usize, case: &Case, count: &Mutex<Count>) -> Result<(), String> {
+        let trial = Trial::of(self.scratch);
+        let run = struck(&trial, &case.first, self.arguments);
+        let context = || format!("{:?} {:?}: {:?} {}", self.arguments, case, run.status.code(), said(&run));
+        ends(&run, &case.first, &context)?;
+        let was_struck = was_struck(&trial);
+        let is_whole = |tree: &Tree| *tree == self.old || *tree == self.new;
         let there = trial.tree();
-        let is_whole = there == old || there == new;
-        assert!(is_whole || !run.status.success(), "success, and a torn tree: {}", context());
-        count.torn += usize::from(!is_whole);
-        let reading = NEXT[count.cases % NEXT.len()];
+        if run.status.success() && there != self.new {
+            return Err(format!("success, and not the new tree: {}", context()));
+        }
+        if !case.next.is_empty() {
+            ends(&struck(&trial, &case.next, NEXT[0]), &case.next, &context)?;
+        }
+        let reading = NEXT[number % NEXT.len()];
         let next = trial.run(reading);
         // There may be no spec yet, and something to say of the tree.
-        assert!(
-            matches!(next.status.code(), Some(0..=3)),
-            "{}, then {reading:?}: {}",
-            context(),
-            said(&next)
-        );
-        let after: Tree = trial.tree();
-        assert!(after == old || after == new, "neither the old tree nor the new one: {}", context());
-        assert!(!run.status.success() || after == new, "success, and the old tree: {}", context());
-        count.cases += 1;
-        count.old += usize::from(after == old);
-        // What is left is no hindrance for the same command.
-        if after == old && count.cases.is_multiple_of(5) {
-            let again = trial.run(arguments);
-            assert!(again.status.success() && trial.tree() == new, "{}, again {}", context(), said(&again));
+        if !matches!(next.status.code(), Some(0..=3)) {
+            return Err(format!("{}, then {reading:?}: {}", context(), said(&next)));
         }
+        let after = trial.tree();
+        if !is_whole(&after) {
+            return Err(format!("neither the old tree nor the new one: {}", context()));
+        }
+        if run.status.success() && after != self.new {
+            return Err(format!("success, and the old tree: {}", context()));
+        }
+        // What is left is no hindrance for the same command.
+        if after == self.old && number.is_multiple_of(5) {
+            let again = trial.run(self.arguments);
+            if !again.status.success() || trial.tree() != self.new {
+                return Err(format!("{}, again {}", context(), said(&again)));
+            }
+        }
+        let mut count = count.lock().unwrap_or_else(PoisonError::into_inner);
+        count.struck += usize::from(was_struck);
+        count.old += usize::from(after == self.old);
+        count.torn += usize::from(!is_whole(&there));
+        Ok(())
     }
+}
+
+/// Strikes a command at its calls that change something.
+fn strike(scratch: &Scratch, arguments: &[&str], offset: usize) -> Count {
+    let usual = Trial::of(scratch);
+    let old = usual.tree();
+    let run = struck(&usual, &[], arguments);
+    assert!(run.status.success(), "{arguments:?}: {}", said(&run));
+    let command = Command { scratch, arguments, old, new: usual.tree() };
+    assert!(command.old != command.new, "{arguments:?} writes nothing");
+    let cases = cases(&calls(&usual));
+    let chosen = spread(&cases, offset);
+    let all = cases.iter().map(Vec::len).sum();
+    let count = Mutex::new(Count { all, calls: cases.len(), ..Count::default() });
+    let waiting = Mutex::new(chosen.iter().enumerate());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some((number, case)) = next else { break };
+                    let done = command.strike(number, case, &count);
+                    let mut count = count.lock().unwrap_or_else(PoisonError::into_inner);
+                    count.cases += 1;
+                    count.violations.extend(done.err());
+                }
+            });
+        }
+    });
+    count.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes as many cases as are to be tried, from all calls and of all kinds.
+fn spread(cases: &[Vec<Case>], offset: usize) -> Vec<&Case> {
+    let all = cases.iter().map(Vec::len).sum::<usize>();
+    let most = most().min(all);
+    if most == all {
+        return cases.iter().flatten().collect();
+    }
+    // Each call has as many cases, whose number shares no factor with the stride.
+    let of = |number: usize| {
+        let kinds = &cases[number * cases.len() / most];
+        &kinds[(number * 5 + offset) % kinds.len()]
+    };
+    (0..most).map(of).collect()
 }
 
 /// Windows in a table, so that they take freezes and overrides, with all handed over.
@@ -187,18 +181,9 @@ fn with_table() -> Scratch {
     scratch
 }
 
-/// Returns whether there is no strace, and says so.
-fn lacks_strace() -> bool {
-    let lacks = Command::new("strace").arg("-V").output().is_err();
-    if lacks {
-        eprintln!("skipped: there is no strace to inject faults with");
-    }
-    lacks
-}
-
 #[test]
 fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
-    if lacks_strace() {
+    if is_missing() {
         return;
     }
     let plain = Scratch::fixture("sample");
@@ -218,7 +203,8 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
     let freeze = with(&["freeze", "add", "peak", "--to", "2026-11-30"]);
     let open = with(&["override", "add", "--cluster", "edge-01", "--for", "2h"]);
     let stop = with(&["stop", "--until", "2026-11-30"]);
-    let commands: [(&Scratch, &[&str]); 10] = [
+    let set = ["windows", "set", "saturday", "--open", "0 21 * * SAT", "--yes"];
+    let commands: [(&Scratch, &[&str]); 11] = [
         (&plain, &init),
         (&windows, &["split", "--all", "--yes"]),
         (&divided, &["join", "--all", "--yes"]),
@@ -229,28 +215,34 @@ fn a_fault_or_a_kill_at_any_system_call_leaves_the_old_tree_or_the_new() {
         (&table, &freeze),
         (&table, &open),
         (&table, &stop),
+        (&windows, &set),
     ];
-    let mut told = String::new();
+    let (mut told, mut violations) = (String::new(), Vec::new());
     for (position, (scratch, arguments)) in commands.into_iter().enumerate() {
-        let mut count = Count::default();
-        strike(scratch, arguments, position, &mut count);
-        assert!(count.cases > 0, "{arguments:?}: strace can strike no call");
+        let count = strike(scratch, arguments, position);
+        assert!(count.struck > 0, "{arguments:?}: strace can strike no call");
         writeln!(
             told,
-            "{}: {} of {} cases, {} left the old tree, {} were torn until the next command, violations 0",
+            "{}: {} of {} cases at {} calls that change something, {} came about, {} left the old tree, {} were torn \
+             until the next command, violations {}",
             arguments[..2].join(" "),
             count.cases,
             count.all,
+            count.calls,
+            count.struck,
             count.old,
-            count.torn
+            count.torn,
+            count.violations.len()
         )
         .unwrap();
+        violations.extend(count.violations);
     }
     tell("strikes.txt", &told);
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
 
 /// Returns how the answer of one run differs from that of another.
-fn difference(one: &std::process::Output, other: &std::process::Output) -> String {
+fn difference(one: &Output, other: &Output) -> String {
     let (one, other) = (String::from_utf8_lossy(&one.stdout), String::from_utf8_lossy(&other.stdout));
     similar::TextDiff::from_lines(&one, &other).unified_diff().to_string()
 }
@@ -263,7 +255,7 @@ fn tell(name: &str, told: &str) {
 
 #[test]
 fn a_fault_at_any_system_call_of_what_reads_is_told_or_changes_no_answer() {
-    if lacks_strace() {
+    if is_missing() {
         return;
     }
     let scratch = with_windows();
@@ -287,14 +279,15 @@ fn a_fault_at_any_system_call_of_what_reads_is_told_or_changes_no_answer() {
         // Once before, so that its builds are at hand.
         Trial::of(&scratch).run(arguments);
         let usual = Trial::of(&scratch);
-        let right = struck(&usual, "", arguments);
+        let right = struck(&usual, &[], arguments);
         assert!(matches!(right.status.code(), Some(0 | 1)), "{arguments:?}: {}", said(&right));
         let cases = errors(&calls(&usual));
         let (mut tried, mut equal) = (0, 0);
         for fault in some(&cases, position) {
+            let fault = std::slice::from_ref(fault);
             let run = struck(&usual, fault, arguments);
-            let context = || format!("{arguments:?} {fault}: {:?} {}", run.status.code(), said(&run));
-            assert_ends(&run, fault, &context);
+            let context = || format!("{arguments:?} {fault:?}: {:?} {}", run.status.code(), said(&run));
+            ends(&run, fault, &context).unwrap();
             let is_equal = (run.status.code(), &run.stdout) == (right.status.code(), &right.stdout);
             assert!(
                 is_equal || !run.status.success() && !said(&run).is_empty(),

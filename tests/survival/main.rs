@@ -14,3 +14,4 @@ mod beside;
 mod calls;
 mod ground;
 mod room;
+mod strace;

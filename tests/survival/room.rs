@@ -1,5 +1,7 @@
 //! Odd environments and small limits: each command ends as it does elsewhere, or says clearly why it can't.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::ground::{PROGRAM, Trial, said, with_windows};
 use crate::support::scratch::{Scratch, assert_same, clean, copy, tree};
 
@@ -118,6 +120,45 @@ fn help_and_the_demo_tell_a_full_output_too() {
             "{words}: {}",
             said(&full)
         );
+    }
+}
+
+/// An empty or relative folder of PATH is the repository, for what is started in it.
+#[test]
+fn no_program_of_the_repository_is_run() {
+    let scratch = with_windows();
+    let marker = scratch.outside().join("run");
+    for name in ["git", "kustomize", "kubectl", "sh", "ssh"] {
+        let script = format!("#!/bin/sh\ntouch {}\nexec /usr/bin/{name} \"$@\"\n", marker.display());
+        scratch.write(name, script);
+        std::fs::set_permissions(scratch.top().join(name), PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    scratch.commit();
+    let trial = Trial::of(&scratch);
+    let kubectl = "status --kubeconfig windows.yaml";
+    let kustomize = "check --renderer kustomize";
+    for path in [".:$PATH", ":$PATH", "$PATH:", "apps/..:$PATH", ".", ""] {
+        for words in ["check", "-C . clusters", "split --all --yes", kubectl, kustomize] {
+            trial.shell(&format!("p=\"{path}\"; PATH=\"$p\" \"$0\" {words}"));
+            assert!(!marker.exists(), "{path} {words}");
+        }
+    }
+}
+
+#[test]
+fn a_lock_that_is_a_pipe_is_told_and_not_waited_for() {
+    let trial = Trial::of(&with_windows());
+    let old = trial.tree();
+    let pipe =
+        "mkdir -p .git/gitops-windows && rm -f .git/gitops-windows/lock && mkfifo .git/gitops-windows/lock";
+    assert!(trial.shell(pipe).status.success());
+    for reader in ["", "sleep 50 <>.git/gitops-windows/lock & "] {
+        let run = trial.shell(&format!(
+            "{reader}timeout 40 \"$0\" split --all --yes; c=$?; kill %1 2>/dev/null; exit $c"
+        ));
+        assert_eq!(run.status.code(), Some(3), "{}", said(&run));
+        assert!(said(&run).contains("can't lock"), "{}", said(&run));
+        assert!(trial.tree() == old);
     }
 }
 

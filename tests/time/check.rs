@@ -101,6 +101,22 @@ fn findings_point_at_the_key_that_is_to_be_changed() {
     );
 }
 
+/// A table ends it in true time.
+#[test]
+fn a_table_ends_a_window_whose_end_the_clocks_skip() {
+    let of_clocks = |gate: &str| {
+        let spec = format!(
+            "apiVersion: gitops-windows/v1\ntimeZone: Europe/Berlin\ntypes: {{ rt: {{}}, rw: {{ window: w }} }}\n\
+             windows: {{ w: {{ open: 0 22 * * SAT, for: 4h }} }}\nclusters: {{ edge-01: {{}} }}\n{gate}"
+        );
+        let repository = Repository::new(&[("windows.yaml", &spec)]);
+        let mut found = findings(&repository, &[]).1.into_iter().map(|finding| finding.0);
+        found.any(|code| code == "GW114" || code == "GW104")
+    };
+    assert!(of_clocks(""));
+    assert!(!of_clocks("gate: { every: 5m, from: 2026-01-01, through: 2030-12-31 }\n"));
+}
+
 #[test]
 fn a_window_of_several_clusters_is_told_once() {
     let spec = "apiVersion: gitops-windows/v1\ntypes:\n  rt: {}\n  rw: { window: w }\nwindows:\n  \

@@ -52,7 +52,7 @@ impl Repository {
     fn new(files: &[(&str, &str)]) -> Repository {
         let repository = Repository { folder: TempDir::new().unwrap(), below: None };
         let git = std::process::Command::new("git")
-            .args(["init", "-q", "-b", "main"])
+            .args(["init", "-q", "--template=", "-b", "main"])
             .current_dir(repository.path())
             .status();
         assert!(git.unwrap().success());
@@ -134,7 +134,8 @@ impl Repository {
     }
 
     fn git(&self, arguments: &[&str], date: &str) {
-        let who = ["user.name=A", "user.email=a@example.com", "commit.gpgSign=false"];
+        let who =
+            ["user.name=A", "user.email=a@example.com", "commit.gpgSign=false", "maintenance.auto=false"];
         let who = who.into_iter().flat_map(|setting| ["-c", setting]);
         let mut git = std::process::Command::new("git");
         git.args(who).args(arguments).current_dir(self.path());
@@ -191,7 +192,7 @@ fn program() -> Command {
         .env("TZ", "Asia/Tokyo")
         .env("COLUMNS", "80")
         .env("LC_ALL", "C")
-        .env("XDG_CACHE_HOME", "/dev/null")
+        .env("XDG_CACHE_HOME", support::scratch::cache())
         .env_remove("NO_COLOR");
     command
 }

@@ -7,17 +7,21 @@ mod stop;
 mod support;
 
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 
 use gitops_windows::spec::windows::revision;
 use serde_json::Value;
-use support::scratch::{Scratch, WINDOW, assert_same, clean, closed};
+use support::scratch::{Scratch, Tree, WINDOW, assert_same, clean, closed};
 
 /// The sample with its gates.
 fn sample() -> Scratch {
-    let scratch = Scratch::fixture("sample");
-    scratch.expect(0, &[&["init", "--yes"], &WINDOW[..]].concat());
-    scratch.commit();
-    scratch
+    static MADE: OnceLock<Tree> = OnceLock::new();
+    let make = || {
+        let scratch = Scratch::fixture("sample");
+        scratch.take(&[&["init", "--yes"], &WINDOW[..]].concat());
+        scratch.kept()
+    };
+    Scratch::again(MADE.get_or_init(make))
 }
 
 fn answer(text: &str) -> Value {

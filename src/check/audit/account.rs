@@ -18,10 +18,9 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
 fn unprivileged(subject: &Subject<'_>, delivery: &Delivery) -> Option<Diagnostic> {
     let flux = subject.applying(delivery)?;
     let cluster = subject.model.delivered.named(&delivery.reconciled_in.name)?;
-    let account = cluster.default_account()?;
+    let account = cluster.locked_to(&flux.effective["spec"])?;
     let target = subject.target(delivery);
-    let is_its_own = ["serviceAccountName", "kubeConfig"].iter().any(|key| !flux.spec(key).is_null());
-    if is_its_own || !bindings(subject, &delivery.reconciled_in, (&target.namespace, account)).is_empty() {
+    if !bindings(subject, &delivery.reconciled_in, (&target.namespace, account)).is_empty() {
         return None;
     }
     let wanted = cluster.account_beside(flux, &target.namespace);

@@ -95,7 +95,11 @@ fn remedy(
     };
     let behind: BTreeSet<&str> = clusters.iter().filter(is_behind).copied().collect();
     if behind.is_empty() {
-        return format!("write {now}; `flux migrate` does it, and most objects need no other change");
+        if group == "batch" {
+            return format!("write {now}");
+        }
+        // The same of every version, so that they are told together. The message names the version.
+        return "write the version that is served: `flux migrate -f .` does it, and most objects need no other change".to_owned();
     }
     let since = FluxApi::version_serving(&wanted, kind);
     format!("upgrade Flux of {} to {since}, and let that reach it first\nthen write {newest}", named(&behind))

@@ -6,13 +6,15 @@ use crate::check::audit::place::{NOT_HERE, missing, paths};
 use crate::check::audit::unreadable::{files, unreadable};
 use crate::check::code::{APPLIES_NOTHING, DOES_NOT_BUILD, NOT_JUDGED};
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, Delivery, Effect, Reached, Reason};
+use crate::delivery::{Applied, Cluster, Delivery, Effect, REFUSES, Reached, Reason};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
 use crate::render::without_aliases;
+use crate::repo::envsubst::NOT_SET;
 use crate::repo::flux::is_yaml;
 use crate::repo::manifest::ObjectId;
-use crate::repo::{Kustomization, built};
+use crate::repo::{Kustomization, Snapshot, built};
+use crate::spec::Spec;
 
 /// Finds files that no build can read, folders that do not build, and paths that lead nowhere.
 ///
@@ -86,14 +88,10 @@ fn roots<'s>(
             let root = cluster.root_of(one).filter(|root| root.reason == Reason::FluxInstance);
             let (place, help) = match root.and_then(|root| root.file.as_ref()) {
                 Some(file) => (file, format!("add {folder}\nor correct the path in its FluxInstance")),
-                None => (
-                    folder,
-                    format!("bring {folder} back until {name} reads another folder\nor do nothing, where the cluster is gone too"),
-                ),
+                None => (folder, once_more(name, folder, cluster, subject.snapshot, subject.spec)),
             };
             let mut found = missing(name, folder, NOT_HERE).at(Place::file(place.clone())).help(help);
-            // With the folder of its root a cluster may go on purpose.
-            if root.is_none() && cluster.brings_itself(one) {
+            if root.is_none() && cluster.is_retired(subject.snapshot, subject.spec) {
                 found.severity = Severity::Note;
             }
             // What goes with its root is told with that.
@@ -111,11 +109,31 @@ fn roots<'s>(
     })
 }
 
+/// Says what to do where the folder of a root of a cluster is gone.
+pub fn once_more(
+    name: &str,
+    folder: &RepoPath,
+    cluster: &Cluster,
+    files: &Snapshot,
+    spec: Option<&Spec>,
+) -> String {
+    let retire = match spec.is_none() || cluster.is_retired(files, spec) {
+        true => "do nothing, where the cluster is gone too",
+        false => "take its whole folder and its line in windows.yaml away, where it is retired",
+    };
+    format!("bring {folder} back until {name} reads another folder\nor {retire}")
+}
+
 /// Says that a folder does not build for a Flux Kustomization.
 fn does_not_build(folder: &RepoPath, name: &str, reason: &str, place: Place) -> Diagnostic {
-    let run = || match reason.starts_with("`postBuild`") {
-        true => "mend the variable, or give it another value".to_owned(),
-        false => format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`"),
+    let run = || {
+        match reason {
+        _ if reason.contains(NOT_SET) => "set the variable in `postBuild`\nor write `${NAME:=value}` or, for the text itself, `$${NAME}`".to_owned(),
+        _ if reason.starts_with("`postBuild`") => "mend the variable, or give it another value".to_owned(),
+        // kustomize-controller, Post build substitution of numbers and booleans.
+        _ if reason.starts_with(REFUSES) => "write it in quotes\nor, for a variable, as `${quote}${NAME}${quote}` with `quote: '\"'` in `postBuild`".to_owned(),
+        _ => format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`"),
+    }
     };
     DOES_NOT_BUILD
         .finding(format!("{folder} does not build, and {name} applies nothing new from it: {reason}"))

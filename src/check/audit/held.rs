@@ -1,15 +1,17 @@
 //! What reaches or harms the objects of a held source without it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::check::code::{HELD_DELETES, IMPATIENT_PARENT, REAL_TIME_VARIABLES};
+use crate::check::code::{HELD_DELETES, IMPATIENT_PARENT, LATE_LANDING, REAL_TIME_VARIABLES};
 use crate::check::subject::Subject;
-use crate::delivery::inventory::stays_without;
-use crate::delivery::{Delivery, SourceId};
+use crate::delivery::inventory::{is_kept, stays_without};
+use crate::delivery::{Delivery, STEP, SourceId};
 use crate::diagnostic::Diagnostic;
 use crate::repo::FluxKustomization;
+use crate::text::length;
 
 /// Finds Flux Kustomizations that read a held source, and what acts on them at once: variables, keys, a kubeconfig, and their own end;
 /// and what waits for them less long than until the next run.
@@ -18,6 +20,8 @@ use crate::repo::FluxKustomization;
 /// (`postBuild`), and deletes its objects as soon as it goes (`finalize`).
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
+    // By cluster and held source what takes longest.
+    let mut late: BTreeMap<(&str, String), (Duration, Diagnostic)> = BTreeMap::new();
     for delivery in subject.clusters().values().flatten() {
         let (Some(source), Some(flux)) = (subject.held_source(delivery), subject.flux(delivery)) else {
             continue;
@@ -25,8 +29,48 @@ pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
         findings.extend(taken(subject, delivery, flux));
         findings.extend(deletes(delivery, flux, &source));
         findings.extend(impatient(subject, delivery, flux));
+        let key = (delivery.cluster.name.as_str(), source.name);
+        if let Some((over, finding)) = lands_late(subject, delivery, flux)
+            && late.get(&key).is_none_or(|(known, _)| *known < over)
+        {
+            late.insert(key, (over, finding));
+        }
     }
+    findings.extend(late.into_values().map(|(_, finding)| finding));
     findings
+}
+
+/// Says that it may land after its window, and by how much, where it takes longer than the window lets nothing new in before
+/// its end. The gate of an older release knows no such time, and `sync` brings it.
+fn lands_late(
+    subject: &Subject<'_>,
+    delivery: &Delivery,
+    flux: &FluxKustomization,
+) -> Option<(Duration, Diagnostic)> {
+    let (cluster, target) = (&delivery.cluster.name, subject.target(delivery));
+    let settle = subject.model.closings.running(cluster, &target)?.table.as_ref()?.settle().seconds();
+    let settle = Duration::from_secs(u64::try_from(settle).ok().filter(|settle| *settle > 0)?);
+    let own = subject.model.delivered.named(cluster)?;
+    let mut all = own.kustomizations.iter();
+    let one = all.find(|one| delivery.is_named(one.namespace(), one.name()))?;
+    // From the run that lets it in: what the source takes before that is of no account.
+    let fetched = own.jitters().fetched_within(own.interval(&own.followed(&one.source())));
+    let needed = own.pace(one, &|_| false)?.checked_sub(fetched)?.saturating_add(STEP);
+    let over = needed.checked_sub(settle).filter(|over| !over.is_zero())?;
+    let minutes = needed.as_secs().div_ceil(60);
+    let finding = LATE_LANDING
+        .finding(format!(
+            "{} may land {} after its window. It takes up to {}, and `settle` is {}",
+            delivery.name,
+            length(over),
+            length(needed),
+            length(settle)
+        ))
+        .at(flux.place("wait"))
+        .help(format!(
+            "write `settle: {minutes}m` under `gate`\nor shorten the `timeout` of its dependencies"
+        ));
+    Some((over, finding))
 }
 
 /// What it takes from what lands at once.
@@ -82,7 +126,9 @@ or give their object the type of the same window",
 
 /// Says that its objects go with it.
 fn deletes(delivery: &Delivery, flux: &FluxKustomization, source: &SourceId) -> Option<Diagnostic> {
-    (!stays_without(&flux.effective["spec"])).then(|| {
+    // What Flux does not delete never comes to its end.
+    let stays = stays_without(&flux.effective["spec"]) || is_kept(&flux.effective);
+    (!stays).then(|| {
         HELD_DELETES
             .finding(format!(
                 "{} reads held source {}. When it leaves Git, its objects are deleted at once",

@@ -40,7 +40,7 @@ pub(in crate::check) mod variable;
 
 use std::collections::BTreeSet;
 
-pub use build::lost_values;
+pub use build::{lost_values, once_more};
 pub(in crate::check) use source::lacks;
 pub(in crate::check) use unfetched::nothing_fetched;
 

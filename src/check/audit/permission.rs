@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::check::code::{BROAD_PERMISSIONS, MISSING_PERMISSION};
 use crate::check::subject::Subject;
+use crate::delivery::privilege::{RBAC, binds, is_account};
 use crate::delivery::{Applied, ClusterKey, GateJob};
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::HeldId;
 use crate::repo::flux::{GROUP, SOURCES};
 use crate::spec::FluxDefaults;
 
-const RBAC: &str = "rbac.authorization.k8s.io";
 const NEEDED: [&str; 3] = ["get", "list", "patch"];
 
 /// Finds permissions beyond suspending and resuming the targets, and targets without permission.
@@ -132,38 +132,14 @@ fn account(job: &GateJob) -> (&str, &str) {
 pub(super) fn bindings<'s>(
     subject: &'s Subject<'_>,
     cluster: &ClusterKey,
-    (namespace, name): (&str, &str),
+    account: (&str, &str),
 ) -> Vec<&'s Applied> {
     let objects = subject.deliveries_of(cluster).flat_map(|delivery| &delivery.objects);
-    let binds = |binding: &&Applied| {
-        let mut subjects = subjects_of(binding);
-        subjects.any(|subject| is_account(subject, (namespace, name)) || is_group_of(subject, namespace))
-    };
-    let is_binding = |applied: &&Applied| {
-        applied.id.group == RBAC && matches!(applied.id.kind.as_str(), "RoleBinding" | "ClusterRoleBinding")
-    };
-    objects.filter(is_binding).filter(binds).collect()
+    objects.filter(|one| binds(one.value(), account)).collect()
 }
 
 fn subjects_of(binding: &Applied) -> impl Iterator<Item = &Value> {
     binding.value()["subjects"].as_array().into_iter().flatten()
-}
-
-/// Returns whether a subject of a binding is a ServiceAccount, be it as the user that it is (Kubernetes, "Using RBAC
-/// Authorization", "Referring to subjects").
-fn is_account(subject: &Value, (namespace, name): (&str, &str)) -> bool {
-    match subject["kind"].as_str() {
-        Some("ServiceAccount") => subject["name"] == name && subject["namespace"] == namespace,
-        Some("User") => subject["name"] == format!("system:serviceaccount:{namespace}:{name}").as_str(),
-        _ => false,
-    }
-}
-
-/// Returns whether a subject of a binding is a group that has each ServiceAccount of a namespace (as [`is_account`]).
-fn is_group_of(subject: &Value, namespace: &str) -> bool {
-    let name = subject["name"].as_str().filter(|_| subject["kind"] == "Group").unwrap_or_default();
-    let of_namespace = name.strip_prefix("system:serviceaccounts:");
-    of_namespace == Some(namespace) || matches!(name, "system:serviceaccounts" | "system:authenticated")
 }
 
 fn grants<'s>(subject: &'s Subject<'_>, job: &GateJob) -> Vec<Grant<'s>> {

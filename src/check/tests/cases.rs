@@ -98,7 +98,7 @@ const LOCKED: Edit = (
     "# kustomize.toolkit.fluxcd.io\napiVersion: apps/v1\nkind: Deployment\nmetadata: { name: kustomize-controller, namespace: flux-system }\nspec: { selector: { matchLabels: { app: c } }, template: { metadata: { labels: { app: c } }, spec: { containers: [{ name: manager, image: c:1, args: [--default-service-account=tenant] }] } } }\n",
 );
 
-pub const CASES: [Case; 79] = [
+pub const CASES: [Case; 81] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -740,6 +740,25 @@ pub const CASES: [Case; 79] = [
         ],
     ),
     case(
+        "GW075 clusters/edge/apps.yaml:24",
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, FOLLOWS, MOVES, SETTLES, TICKS, ROLLS_OUT],
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, FOLLOWS, MOVES, TICKS, ROLLS_OUT],
+    ),
+    case(
+        "GW075 clusters/edge/apps.yaml:24",
+        &[("clusters/edge/more.yaml", "", HELD), LISTS_MORE, FOLLOWS, MOVES, SETTLES, TICKS, ROLLS_OUT],
+        &[
+            ("clusters/edge/more.yaml", "", HELD),
+            LISTS_MORE,
+            FOLLOWS,
+            MOVES,
+            SETTLES,
+            TICKS,
+            ROLLS_OUT,
+            (KS, "timeout: 10m", "timeout: 3m"),
+        ],
+    ),
+    case(
         "GW066 .sourceignore:2",
         &[(".sourceignore", "", "# no patches\nreplicas.yaml\n")],
         &[(".sourceignore", "", "replicas.yaml\n!/apps/rw/replicas.yaml\n")],
@@ -785,6 +804,10 @@ const MOVES: Edit = (
     "apiVersion: batch/v1\nkind: CronJob\nmetadata: { name: close, namespace: jobs }\nspec:\n  schedule: 0 0 1 1 *\n  jobTemplate:\n    spec:\n      template:\n        spec:\n          containers:\n          - name: gate\n            env: [{ name: NAMESPACE, value: flux-system }, { name: LIVE, value: flux-system }, { name: HELD, value: held }, { name: GATED, value: flux-system apps-rw }]\n            args: [open-times, 1 2, 3000000000 3000000000]\n",
 );
 
+/// It lets nothing in five minutes before an end.
+const SETTLES: Edit =
+    ("infra/gate/close.yaml", "[open-times, 1 2", "[open-times, '# settle 300 seconds', 1 2");
+const ROLLS_OUT: Edit = (KS, "5m # apps-rw", "5m\n  wait: true\n  timeout: 10m");
 /// A held source, a ConfigMap with variables, and a Secret with keys.
 pub const HELD: &str = "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: held, namespace: flux-system }\nspec: { interval: 24h, url: https://example.org/fleet, ref: { branch: main, tag: held..until-the-first-tick } }\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: site, namespace: flux-system }\n---\napiVersion: v1\nkind: Secret\nmetadata: { name: keys, namespace: flux-system }\n";
 const READS: Edit = (

@@ -6,7 +6,7 @@ use crate::check::{Former, Subject, audit};
 use crate::delivery::{Known, Model};
 use crate::diagnostic::Diagnostic;
 use crate::path::RepoPath;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{Entry, File, Snapshot};
 
 type Files = BTreeMap<String, String>;
@@ -53,7 +53,7 @@ fn with(mut files: Files, file: &str, from: &str, to: &str) -> Files {
 
 /// Returns code and file of what is new.
 fn news(before: &Files, after: &Files) -> Vec<String> {
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let snapshot = |files: &Files| {
         let of = |(path, text): (&String, &String)| {
             (RepoPath::parse(path).unwrap(), Entry::File(File::new(text.clone().into_bytes())))

@@ -8,7 +8,7 @@ use crate::check::{Subject, audit, history};
 use crate::delivery::{Known, Model, World};
 use crate::diagnostic::{distinct, render};
 use crate::path::RepoPath;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{File, Snapshot};
 use crate::spec::parse;
 
@@ -24,7 +24,7 @@ fn snapshot(files: &Files) -> Snapshot {
 
 /// What is wrong on the way from one state to the other, and then with the other.
 fn told(before: (&Files, &str), after: (&Files, &str)) -> String {
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let spec = |text: &str| parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec;
     let (old, new) = (spec(before.1), spec(after.1));
     let (before, after) = (snapshot(before.0), snapshot(after.0));

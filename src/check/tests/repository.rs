@@ -8,7 +8,7 @@ use crate::check::{Subject, audit, history, ignore, sort};
 use crate::delivery::{Known, Model, World};
 use crate::diagnostic::{Diagnostic, distinct, line_column};
 use crate::path::RepoPath;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{Entry, File, Snapshot};
 
 /// A file, the text to replace in it, and what comes in its place; an empty text stands for the whole file.
@@ -226,7 +226,7 @@ fn folder(index: usize) -> String {
 /// They are looked at as projects of one repository, in one go, so each must also keep to itself.
 pub fn findings(repositories: &[Files], base: Option<&[Files]>) -> Vec<(Vec<String>, Vec<Diagnostic>)> {
     let snapshot = together(repositories);
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let read = |snapshot: &Snapshot, known: Known| Model::read(snapshot, &RepoPath::top(), &known, &renderer);
     let base = base.map(together);
     let old = base.as_ref().map(|base| read(base, Known::default().before(&snapshot)));

@@ -5,7 +5,7 @@ use super::spec::{SPEC, files, spec};
 use crate::check::{Subject, history};
 use crate::delivery::{Known, Model, World};
 use crate::diagnostic::render;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::Snapshot;
 
 const SPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: { name: zz }\n";
@@ -13,7 +13,7 @@ const SPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: { name: zz }\n";
 /// What is told of a change where the spec names these roots.
 fn told(roots: &str, before: &Files, after: &Files) -> Vec<String> {
     let spec = spec(&SPEC.replace("edge: {}", &format!("edge: {{ roots: [{roots}] }}")));
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let [before, after] = [before, after].map(|files| together(std::slice::from_ref(files)));
     let read = |files: &Snapshot, known: Known| Model::read(files, &spec.folder(), &known, &renderer);
     let old = read(&before, Known::of(&spec).before(&after));

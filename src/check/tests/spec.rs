@@ -12,7 +12,7 @@ use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::edit::generated::with_header;
 use crate::plan::gate;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::Snapshot;
 use crate::spec::{Spec, parse};
 use crate::template::Templates;
@@ -69,7 +69,7 @@ pub fn spec(text: &str) -> Spec {
 
 /// Returns what `look` finds in the repository with one more file.
 pub fn with<T>(snapshot: &Snapshot, spec: &Spec, look: impl Fn(&Input<'_>) -> T) -> T {
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let model = Model::read(snapshot, &spec.folder(), &Known::default(), &renderer);
     look(&Input { spec, snapshot, model: &model, renderer: &renderer })
 }
@@ -474,14 +474,14 @@ fn a_list_that_its_sides_have_left_behind() {
     const LIST: &str = "clusters/edge/apps/kustomization.yaml";
     let told = |list: &str| {
         let told = audited(LIST, list);
-        told.into_iter().filter(|told| told.starts_with("GW075")).collect::<Vec<_>>()
+        told.into_iter().filter(|told| told.starts_with("GW077")).collect::<Vec<_>>()
     };
     let (rt, rw) = ("../../../apps/web/rt", "../../../apps/web/rw");
     assert_eq!(told(&format!("resources: [{rt}, {rw}]\n")), Vec::<String>::new());
     // What others apply comes back to nobody, and what is missing may have sides for longer.
     assert_eq!(told(&format!("resources: [{rt}, ../../../infra]\n")), Vec::<String>::new());
     let old = "configMapGenerator: [{ name: old, namespace: shop, literals: [a=b] }]\n";
-    assert_eq!(told(&format!("resources: [{rt}, {rw}]\n{old}")), [format!("GW075 {LIST}:0")]);
+    assert_eq!(told(&format!("resources: [{rt}, {rw}]\n{old}")), [format!("GW077 {LIST}:0")]);
 }
 
 /// What two Flux Kustomizations applied with the sides, they apply without them.

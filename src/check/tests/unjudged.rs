@@ -5,12 +5,12 @@ use crate::check::{Subject, audit};
 use crate::delivery::Known;
 use crate::delivery::Model;
 use crate::path::RepoPath;
-use crate::render::{Embedded, Limits, Object, RenderError, Renderer, Request};
+use crate::render::{Lent, Object, RenderError, Renderer, Request};
 use crate::repo::Snapshot;
 
 /// A renderer that gives an error for one folder.
 struct Failing<'a> {
-    inner: Embedded,
+    inner: Lent,
     folder: &'a str,
     message: &'a str,
 }
@@ -33,7 +33,7 @@ impl Renderer for Failing<'_> {
 fn found(message: &str) -> Vec<String> {
     let files: [Files; 1] = [edited(&[])];
     let snapshot = together(&files);
-    let renderer = Failing { inner: Embedded::new(Limits::default()), folder: "apps/rt", message };
+    let renderer = Failing { inner: Lent::default(), folder: "apps/rt", message };
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &renderer);
     let subject = Subject::new(&snapshot, &model, None, &renderer);
     told(audit(&subject, "2026-01-05T12:00:00Z".parse().unwrap()), 1).remove(0).0

@@ -36,7 +36,7 @@ pub struct Demo {
 ///
 /// # Errors
 ///
-/// When the folder is not empty, git is missing, or a command does not end as it should.
+/// When the folder is not empty, or a command does not end as it should.
 pub fn run(global: &Global, arguments: &Demo, output: &Output) -> Result<Exit, Error> {
     let now = clock::now(global)?;
     let (folder, repository) = place(global, arguments)?;
@@ -46,7 +46,9 @@ pub fn run(global: &Global, arguments: &Demo, output: &Output) -> Result<Exit, E
     let player = Player { global, output, folder, repository, builder, now };
     let folder = player.folder.display();
     player.tell(&format!("A fleet of two clusters, in {folder}. No cluster is asked."));
-    for (index, step) in STEPS.iter().enumerate() {
+    let (played, left_out): (Vec<_>, Vec<_>) =
+        STEPS.iter().partition(|step| player.has_git() || !step.needs_git);
+    for (index, step) in played.into_iter().enumerate() {
         if index > 0 && !player.goes_on() {
             break;
         }
@@ -54,8 +56,13 @@ pub fn run(global: &Global, arguments: &Demo, output: &Output) -> Result<Exit, E
         (step.play)(&player)?;
     }
     player.tell("");
+    if !left_out.is_empty() {
+        let titles: Vec<String> = left_out.iter().map(|step| format!("`{}`", step.title)).collect();
+        player.tell(&format!("git is not on PATH, so two steps were left out: {}.", titles.join(" and ")));
+    }
     player.tell(&format!("The folder is yours to play with: cd {folder}"));
-    NEXT.iter().for_each(|(command, told)| player.tell(&format!("  {command:<54} {told}")));
+    let next = NEXT.iter().filter(|(command, _)| player.has_git() || !command.contains(" pr "));
+    next.for_each(|(command, told)| player.tell(&format!("  {command:<54} {told}")));
     // Only people type these commands, and the place of the program is another one on each machine.
     if let Some(folder) = off_path().filter(|_| output.can_ask()) {
         player.tell("");

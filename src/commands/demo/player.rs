@@ -89,12 +89,20 @@ impl Player<'_> {
         Err(Error::new(ErrorKind::Bug, Diagnostic::error(problem).help("report this, with the output above")))
     }
 
-    /// Makes a commit, and tells it.
+    /// Returns whether the folder is a git repository.
+    pub fn has_git(&self) -> bool {
+        self.repository.git().is_some()
+    }
+
+    /// Makes a commit, and tells it; nothing without git.
     ///
     /// # Errors
     ///
     /// When git refuses.
     pub fn commit(&self, message: &str) -> Result<(), Error> {
+        if !self.has_git() {
+            return Ok(());
+        }
         self.shell(&format!("git add . && git commit --quiet -m {}", quoted(message)));
         self.repository.commit_all(message, self.now - AGE)
     }

@@ -9,6 +9,8 @@ pub struct Step {
     pub title: &'static str,
     /// Why, in lines.
     pub told: &'static [&'static str],
+    /// Whether it asks git, and is left out where that is not installed.
+    pub needs_git: bool,
     /// Plays it.
     pub play: fn(&Player<'_>) -> Result<(), Error>,
 }
@@ -26,8 +28,10 @@ pub const STEPS: &[Step] = &[
             "In each cluster, Flux Kustomization apps applies all apps.",
             "Every commit lands in all clusters at once.",
         ],
+        needs_git: false,
         play: |player| {
-            player.shell(&format!("cd {} && git init --quiet", player.folder.display()));
+            let and = if player.has_git() { " && git init --quiet" } else { "" };
+            player.shell(&format!("cd {}{and}", player.folder.display()));
             player.commit("The fleet as it is")?;
             player.run(&["clusters"], ALL, 0)
         },
@@ -39,6 +43,7 @@ pub const STEPS: &[Step] = &[
             "A ConfigMap is of type rt, real-time: it lands at once.",
             "A Deployment is of type rw: it waits for the reconciliation window, Saturday night.",
         ],
+        needs_git: false,
         play: |player| {
             let window = ["--open", "0 22 * * SAT", "--close", "0 4 * * SUN", "--time-zone", "Europe/Berlin"];
             player.run(&[&["init"], &window[..], &["--yes"]].concat(), NONE, 0)?;
@@ -53,11 +58,13 @@ pub const STEPS: &[Step] = &[
             "The tool builds before and after, and moves files only where no object changes.",
             "Nothing is written yet.",
         ],
+        needs_git: false,
         play: |player| player.run(&["split", "--all", "--dry-run"], SOME, 1),
     },
     Step {
         title: "Write it, and prove it again",
         told: &["Each object is there once, on the side of its type, and unchanged."],
+        needs_git: false,
         play: |player| {
             player.run(&["split", "--all", "--yes"], NONE, 0)?;
             player.commit("Split by change type")?;
@@ -70,6 +77,7 @@ pub const STEPS: &[Step] = &[
             "apps-rt and apps-rw become the owners of what apps owns. Flux deletes nothing.",
             "In a real fleet, wait between two commits until the clusters have the first.",
         ],
+        needs_git: true,
         play: |player| {
             player.run(&["migrate", "--yes"], NONE, 0)?;
             player.commit("Hand over to apps-rt and apps-rw")?;
@@ -77,10 +85,16 @@ pub const STEPS: &[Step] = &[
             player.commit("Finish: prune again, and switch the windows on")
         },
     },
-    Step { title: "Ask when changes land", told: &[], play: |player| player.run(&["when"], ALL, 0) },
+    Step {
+        title: "Ask when changes land",
+        told: &[],
+        needs_git: false,
+        play: |player| player.run(&["when"], ALL, 0),
+    },
     Step {
         title: "Open a pull request",
         told: &["It changes a ConfigMap and a Deployment. pr says when each line lands."],
+        needs_git: true,
         play: |player| {
             player.shell("git checkout --quiet -b change");
             player.repository.begin_branch("change")?;

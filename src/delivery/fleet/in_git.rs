@@ -120,11 +120,12 @@ impl GateSchedule {
         };
         let acting = times(other);
         if times(self) == acting {
-            return None;
+            let is_same = self.settle() == other.settle();
+            return (!is_same).then(|| self.clone().settling_as(other).marked());
         }
         let candidates = [self.keeping(other), self.as_pair()].into_iter().flatten();
         let told = candidates.into_iter().find(|one| times(one) == acting);
-        Some(told.unwrap_or_else(|| other.clone().in_zones_of(self)))
+        Some(told.map_or_else(|| other.clone().in_zones_of(self), |told| told.settling_as(other)))
     }
 }
 

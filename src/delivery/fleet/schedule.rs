@@ -4,7 +4,9 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp};
 
 use crate::diagnostic::Diagnostic;
-use crate::schedule::{Changing, Interval, OpenTimes, Stretch, Timeline, Window, WindowEdges, WindowError};
+use crate::schedule::{
+    Changing, Interval, OpenTimes, Settle, Stretch, Timeline, Window, WindowEdges, WindowError,
+};
 use crate::spec::exceptions::is_endless;
 use crate::spec::{Placed, Spec, WindowDef};
 
@@ -106,6 +108,26 @@ impl GateSchedule {
         Some(GateSchedule { opens: Opens::Table(own.keeping(table)), ..self.clone().marked() })
     }
 
+    /// Returns how long before the end of each open time nothing new is let in; none without a table, whose jobs close as a
+    /// window ends.
+    pub fn settle(&self) -> Settle {
+        match &self.opens {
+            Opens::Table(own) => own.settle(),
+            Opens::Jobs(_) => Settle::NONE,
+        }
+    }
+
+    /// Lets nothing new in as long before each end as another schedule does.
+    #[must_use]
+    pub(super) fn settling_as(self, other: &GateSchedule) -> GateSchedule {
+        let settle = other.settle();
+        let opens = match self.opens {
+            Opens::Table(own) => Opens::Table(own.settling(settle)),
+            opens @ Opens::Jobs(_) => opens,
+        };
+        GateSchedule { opens, ..self }
+    }
+
     /// Returns the windows as a pair of CronJobs keeps them, without a table; `None` where no windows are known.
     pub(super) fn as_pair(&self) -> Option<GateSchedule> {
         Some(GateSchedule { opens: Opens::Jobs(self.pair.clone()?), ..self.clone().marked() })
@@ -131,7 +153,7 @@ impl GateSchedule {
     }
 
     /// Is another one than that of the spec.
-    fn marked(self) -> GateSchedule {
+    pub(super) fn marked(self) -> GateSchedule {
         GateSchedule { key: self.key + "in Git\n", ..self }
     }
 
@@ -158,15 +180,48 @@ impl GateSchedule {
             Opens::Jobs(own) => (own.is_open(at), own.next_open(at), own.next_close(at)),
             Opens::Table(own) => (own.is_open(at), own.next_open(at), own.next_close(at)),
         };
+        let lets_in_until = match &self.opens {
+            Opens::Jobs(_) => next_close,
+            Opens::Table(own) => own.lets_in_until(at),
+        };
         let window = |at: Option<Timestamp>, opens: bool| at.map_or(0, |at| self.window_at(at, opens));
         GateTimes {
             open,
             next_open,
             next_close,
+            lets_in_until,
             opens: window(next_open, true),
             closes: window(next_close, false),
             race: self.race_near(at),
         }
+    }
+
+    /// As [`times`](GateSchedule::times), of what is new: the end of an open time that lets nothing new in counts as closed.
+    pub fn letting_in(&self, at: Timestamp) -> GateTimes {
+        let times = self.times(at);
+        if !times.open || times.lets_in_until.is_none_or(|until| at < until) {
+            return times;
+        }
+        let next = times.next_open.map(|open| self.times(open));
+        GateTimes {
+            open: false,
+            next_close: next.and_then(|next| next.next_close),
+            lets_in_until: next.and_then(|next| next.lets_in_until),
+            closes: next.map_or(0, |next| next.closes),
+            ..times
+        }
+    }
+
+    /// As [`closed_since`](GateSchedule::closed_since), of what is new.
+    pub fn shut_since(&self, at: Timestamp) -> Option<Timestamp> {
+        let times = self.times(at);
+        if times.open {
+            return times.lets_in_until.filter(|until| *until <= at);
+        }
+        let closed = self.closed_since(at)?;
+        let before =
+            closed.checked_sub(Span::new().seconds(1)).ok().filter(|_| self.settle() != Settle::NONE);
+        before.map_or(Some(closed), |before| self.times(before).lets_in_until)
     }
 
     /// Returns the state at an instant at which nothing has closed yet, of jobs that are there since another one: a
@@ -214,6 +269,7 @@ impl GateSchedule {
             open: true,
             next_open,
             next_close: first,
+            lets_in_until: first,
             opens: next_open.map_or(0, |at| self.window_at(at, true)),
             closes: first.map_or(0, |at| self.window_at(at, false)),
             race: None,
@@ -361,6 +417,9 @@ pub struct GateTimes {
     pub next_open: Option<Timestamp>,
     /// When it turns from open to closed next; `None` as above.
     pub next_close: Option<Timestamp>,
+    /// From this instant until the next closing nothing new is let in, so that what was let in lands before that; the next
+    /// closing itself where something is let in until then.
+    pub lets_in_until: Option<Timestamp>,
     /// The position of the window that opens next.
     pub opens: usize,
     /// The position of the window that closes next.
@@ -373,6 +432,32 @@ pub struct GateTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_an_open_time_is_closed_for_what_is_new() {
+        let interval = |open: i64, close: i64| Interval { open: at(open), close: at(close) };
+        let times = OpenTimes::of_intervals([interval(1_000, 5_000), interval(9_000, 9_400)], []);
+        let schedule = GateSchedule::of_table(times.settling(Settle::of_minutes(5)));
+        let told = |now: i64| {
+            let second = |at: Option<Timestamp>| at.map_or(0, Timestamp::as_second);
+            let (new, all) = (schedule.letting_in(at(now)), schedule.times(at(now)));
+            let since = second(schedule.shut_since(at(now)));
+            ([new.open, all.open], [new.next_open, new.next_close, new.lets_in_until].map(second), since)
+        };
+        assert_eq!(told(500), ([false, false], [1_000, 5_000, 4_700], 0));
+        assert_eq!(told(1_000), ([true, true], [9_000, 5_000, 4_700], 0));
+        assert_eq!(told(4_699), ([true, true], [9_000, 5_000, 4_700], 0));
+        // A quarter of the shorter one.
+        assert_eq!(told(4_700), ([false, true], [9_000, 9_400, 9_300], 4_700));
+        assert_eq!(told(6_000), ([false, false], [9_000, 9_400, 9_300], 4_700));
+        assert_eq!(told(9_299), ([true, true], [0, 9_400, 9_300], 0));
+        assert_eq!(told(9_300), ([false, true], [0, 0, 0], 9_300));
+        assert_eq!(told(20_000), ([false, false], [0, 0, 0], 9_300));
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
 
     #[test]
     fn a_table_that_is_read_back_has_no_overrides() {

@@ -107,7 +107,7 @@ impl Schedules {
         let mut at = from;
         while at <= until {
             let all: Vec<GateTimes> =
-                positions.iter().map(|position| self.distinct[*position].times(at)).collect();
+                positions.iter().map(|position| self.distinct[*position].letting_in(at)).collect();
             let closed = all.iter().filter(|times| !times.open).map(|times| times.next_open);
             let Some(later) = closed.max_by_key(|open| open.unwrap_or(Timestamp::MAX)) else {
                 let close = all.iter().filter_map(|times| times.next_close).min();

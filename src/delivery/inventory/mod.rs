@@ -45,6 +45,8 @@ pub struct Inventory {
     pub brings_itself: bool,
     /// `spec.deletionPolicy`, likewise; empty where it is not set, which means `MirrorPrune`.
     pub deletion_policy: String,
+    /// Whether its own settings keep it in the cluster when it leaves Git, so that it deletes nothing.
+    pub is_kept: bool,
     /// Where it stands.
     pub place: Place,
     /// What becomes of its objects after the build: `postBuild`, as whatever applies it makes it where that is in
@@ -97,6 +99,7 @@ impl Inventory {
     /// Returns whether all of its objects go with it.
     fn deletes_when_it_goes(&self) -> bool {
         match self.deletion_policy.as_str() {
+            _ if self.is_kept => false,
             "Orphan" => false,
             "Delete" | "WaitForTermination" => true,
             _ => self.prune,
@@ -129,6 +132,7 @@ pub fn synced(model: &Model, snapshot: &Snapshot, renderer: &dyn Renderer) -> Ve
         path: Some(root.folder.clone()),
         prune: prunes(&value["spec"]["prune"]),
         deletion_policy: text(&value["spec"]["deletionPolicy"]),
+        is_kept: is_kept(value),
         place: Place::file(root.file.clone().unwrap_or_else(|| root.folder.clone())),
         brings_itself: true,
         beyond: ["postBuild", "kubeConfig"].map(|field| value["spec"][field].clone()),
@@ -187,6 +191,7 @@ pub fn inventories_from<'m>(
                 prune: prunes(kustomization.spec("prune")),
                 brings_itself: model.brings_itself(kustomization),
                 deletion_policy: kustomization.spec("deletionPolicy").as_str().unwrap_or_default().to_owned(),
+                is_kept: is_kept(&kustomization.effective),
                 place: kustomization.place("prune"),
                 beyond: [kustomization.post_build.clone(), kustomization.spec("kubeConfig").clone()],
                 objects,

@@ -22,6 +22,7 @@ fn inventory(name: &str, prune: bool, policy: &str, objects: &[&str]) -> Invento
         path: RepoPath::parse(&format!("apps/{name}")).ok(),
         prune,
         deletion_policy: policy.to_owned(),
+        is_kept: false,
         place: Place::file(RepoPath::parse("flux.yaml").unwrap()),
         brings_itself: false,
         beyond: [Value::Null, Value::Null],
@@ -31,6 +32,14 @@ fn inventory(name: &str, prune: bool, policy: &str, objects: &[&str]) -> Invento
 
 fn texts(before: &[Inventory], after: &[Inventory]) -> Vec<String> {
     deletions(before, after).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_kustomization_that_flux_keeps_deletes_nothing_when_it_goes() {
+    let before = [Inventory { is_kept: true, ..inventory("apps", true, "Delete", &["a", "b"]) }];
+    assert_eq!(texts(&before, &[]), [""; 0]);
+    let after = [Inventory { is_kept: true, ..inventory("apps", true, "", &["a"]) }];
+    assert_eq!(texts(&before, &after).len(), 1);
 }
 
 #[test]

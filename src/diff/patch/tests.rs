@@ -128,6 +128,19 @@ fn invariant_3_git_apply_takes_every_name() {
     }
 }
 
+#[test]
+fn invariant_3_git_apply_takes_an_edited_file_that_moves() {
+    let one = |name: &str, bytes: &[u8], bit| (name.to_owned(), (bytes.to_vec(), bit));
+    let old: &[u8] = b"a\nb\nc\nd\ne\nf\ng\nh";
+    let new: &[u8] = b"a\nb\nc\nx\ne\nf\ng\nh\n";
+    let (before, after) =
+        (Files::from([one("k/a b", old, false)]), Files::from([one("k/a b/ks.yaml", new, true)]));
+    let moved = String::from_utf8(patch(&plan(&before, &after, &BTreeMap::new()))).unwrap();
+    insta::assert_snapshot!(moved);
+    check(&before, &after, &BTreeMap::new());
+    check(&after, &before, &BTreeMap::new());
+}
+
 fn content() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         4 => "[a-c]{0,2}".prop_map(String::into_bytes),
@@ -164,7 +177,7 @@ proptest! {
 
     #[test]
     fn invariant_3_git_apply_makes_the_planned_tree(
-        before in files(), mut after in files(), moving in any::<bool>(),
+        before in files(), mut after in files(), moving in any::<bool>(), edit in content(),
     ) {
         let mut moves = BTreeMap::new();
         if moving
@@ -172,7 +185,9 @@ proptest! {
             && let Some(to) = after.keys().find(|to| !before.contains_key(*to)).cloned()
             && !after.contains_key(from)
         {
-            after.insert(to.clone(), file.clone());
+            let mut file = file.clone();
+            file.0.extend(edit);
+            after.insert(to.clone(), file);
             moves.insert(to, from.clone());
         }
         check(&before, &after, &moves);

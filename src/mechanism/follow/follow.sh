@@ -1,21 +1,27 @@
 # While a window is open, the held source gets the commit, or the digest, of the live one. Otherwise nothing of it is written, so nothing
 # has to close. No parameter stands in braces, as Flux would fill it in.
 set -f
-open= when= ended=1 failed=0
+open= when= ended=1 failed=0 settle=0 shut=0
 case $KIND in
 OCIRepository) sources=ocirepositories.source.toolkit.fluxcd.io field=digest algorithm=sha256: ;;
 *) sources=gitrepositories.source.toolkit.fluxcd.io field=commit algorithm= ;;
 esac
 kustomizations=kustomizations.kustomize.toolkit.fluxcd.io
 look() { # FROM TO # Sat 2026-11-28 22:00:00 +01:00 to Sun 2026-11-29 02:00:00 +01:00
+  [ "$1 $2" != '# settle' ] || settle=$3
   case "$1:$2" in :* | *: | *[!0-9:]*) return ;; esac
   [ "$now" -lt "$2" ] || return 0
   ended=
   if [ "$when" ] || [ "$1" = "$2" ]; then
     return
   elif [ "$now" -ge "$1" ]; then
+    # What is let in has to land before the end.
+    shut=$((($2 - $1) / 4))
+    [ "$shut" -le "$settle" ] || shut=$settle
+    shut=$(($2 - shut))
     shift 8
-    open=1 when="open until $1 $2 $3 $4"
+    when="open until $1 $2 $3 $4"
+    if [ "$now" -lt "$shut" ]; then open=1; else when="$when, lets nothing more in"; fi
   else
     when="held until $4 $5 $6 $7"
   fi
@@ -52,7 +58,7 @@ noted=$(note get configmaps "$HELD" --ignore-not-found --output=go-template='{{w
 
 # The first run after a closing takes a commit back that nothing has begun to apply.
 closing=
-case $shown in '"open until '*) [ "$open" ] || closing=1 ;; esac
+case $shown:$when in *:'open until '*) ;; '"open until '*) closing=1 ;; esac
 want=
 if [ "$stop" ]; then
   when="suspended by hand"
@@ -99,6 +105,8 @@ fi
 [ "$want" != "$pin" ] || want=
 case $want in *[!0-9a-f]*) echo "$KIND $LIVE is at no $field: $want" >&2; exit 1 ;; esac
 
+# Meanwhile nothing more may be let in.
+[ -z "$open" ] || [ "$(date +%s)" -lt "$shut" ] || want=
 if [ "$want" ] || [ "$shown" != "\"$when\"" ]; then
   patch='"metadata":{"annotations":{"gitops-windows/window":"'$when'"}}'
   [ -z "$want" ] || patch="$patch,\"spec\":{\"ref\":{\"$field\":\"$algorithm$want\"}}"

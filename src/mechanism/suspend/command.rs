@@ -15,9 +15,9 @@ use crate::spec::{Runner, Spec};
 /// exits 0 even when it failed, so its script asks afterwards.
 pub fn command(spec: &Spec, job: &Job, targets: &BTreeSet<GateTarget>) -> Vec<String> {
     let action = job.action;
-    if spec.gate.table.is_some() {
+    if let Some(table) = &spec.gate.table {
         let parameter = Parameter::of(spec, &spec.types[job.change_type].name);
-        return look::command(action, targets, parameter.as_ref());
+        return look::command(action, targets, parameter.as_ref(), table.every);
     }
     command_line(targets, &spec.flux.namespace, |namespace, names| {
         in_one_namespace(spec.gate.runner, action, namespace, names)

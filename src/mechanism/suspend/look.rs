@@ -3,6 +3,9 @@
 //! Both jobs of a type run at every tick. The one suspends what is not suspended while the table says closed; the other
 //! resumes, while it says open, what the first one suspended and nothing else. So whatever fails, or is done by hand, is
 //! mended at the next tick, and what people suspend stays so. What people stop by an annotation is closed.
+//!
+//! Nothing new begins so long before an end that it may land after it ([`Settle`](crate::schedule::Settle)): the last run
+//! before that instant waits for it and suspends then, in place of one that would come too late.
 
 use std::collections::BTreeSet;
 
@@ -19,14 +22,22 @@ const RESOURCE: &str = "kustomizations.kustomize.toolkit.fluxcd.io";
 /// Finds out whether the table says open, and whether it has ended. No `${…}`, since Flux would fill it in.
 const LOOK: &str = "\
 set -f
-now=$(date +%s) state=closed ended=1 failed=0
+now=$(date +%s) state=closed ended=1 failed=0 settle=0
 look() {
+  [ \"$1 $2\" != '# settle' ] || settle=$3
   case \"$1$2\" in '' | *[!0-9]*) return ;; esac
   [ \"$now\" -ge \"$2\" ] || ended=
-  [ \"$now\" -lt \"$1\" ] || [ \"$now\" -ge \"$2\" ] || state=open
+  [ \"$now\" -ge \"$1\" ] && [ \"$now\" -lt \"$2\" ] || return 0
+  shut=$((($2 - $1) / 4))
+  [ \"$shut\" -le \"$settle\" ] || shut=$settle
+  shut=$(($2 - shut))
+  [ \"$now\" -ge \"$shut\" ] || state=open
 }
 for line in \"$@\"; do look $line; done
 ";
+
+/// How many seconds before its successor a run is over, which has to start in time.
+const SPARE: u32 = 15;
 
 /// What a job asks about each of its targets, in words: whether it is suspended, and whether a person stopped it or a job
 /// has suspended it.
@@ -42,16 +53,22 @@ fn held() -> String {
 
 /// Returns the command of a job.
 ///
-/// A target that a person has stopped ([`STOP`]) is closed, whatever the table says. Where policies keep what is closed,
-/// their `parameter` is set first; the API server may hear of that a moment later, so resuming is tried twice.
-pub fn command(action: Action, targets: &BTreeSet<GateTarget>, parameter: Option<&Parameter>) -> Vec<String> {
+/// It runs `every` so many minutes. A target that a person has stopped ([`STOP`]) is closed, whatever the table says. Where
+/// policies keep what is closed, their `parameter` is set first; the API server may hear of that a moment later, so resuming
+/// is tried twice.
+pub fn command(
+    action: Action,
+    targets: &BTreeSet<GateTarget>,
+    parameter: Option<&Parameter>,
+    every: u32,
+) -> Vec<String> {
     let (begin, cases, patch) = match action {
         Action::Open => (
-            "[ \"$state\" = open ] || exit 0\n",
+            "[ \"$state\" = open ] || exit 0\n".to_owned(),
             "*' held')",
             format!(r#"{{"metadata":{{"annotations":{{"{HELD}":null}}}},"spec":{{"suspend":false}}}}"#),
         ),
-        _ => ("", "*:suspended*) ;; closed:* | *' stopped')", held()),
+        _ => (waiting(every), "*:suspended*) ;; closed:* | *' stopped')", held()),
     };
     let mut script = format!("{LOOK}{begin}");
     if let Some(parameter) = parameter {
@@ -79,6 +96,16 @@ pub fn command(action: Action, targets: &BTreeSet<GateTarget>, parameter: Option
     }
     script += "exit \"$failed\"";
     in_shell(script)
+}
+
+/// Returns the lines of a script that wait, while open, for the instant from which on nothing new may begin, where that comes
+/// before the next run. Runs of each minute are near enough.
+fn waiting(every: u32) -> String {
+    let most = (every * 60).saturating_sub(SPARE);
+    format!(
+        "if [ \"$state\" = open ] && [ \"$((shut - now))\" -lt {most} ]; then\n  sleep \"$((shut - now))\"\n  \
+         state=closed\nfi\n"
+    )
 }
 
 /// Returns the words of the command by which people stop targets of a namespace, which the jobs obey from then on, and

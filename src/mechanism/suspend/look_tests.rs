@@ -7,7 +7,7 @@ use crate::mechanism::Schedule;
 use crate::mechanism::suspend::read::read;
 use crate::mechanism::table::{NAME, Table, Tabled, schedule, tables, times};
 use crate::path::RepoPath;
-use crate::schedule::{Deadline, Interval, OpenTimes};
+use crate::schedule::{Deadline, Interval, OpenTimes, Settle};
 use crate::spec::{MechanismName, Spec, TableDef, parse};
 
 fn spec(rest: &str) -> Spec {
@@ -26,6 +26,8 @@ fn lines(spec: &Spec, cluster: &str) -> Vec<String> {
     tables(spec, cluster, spec.gate.table.as_ref().unwrap()).unwrap().remove(&1).unwrap()
 }
 
+const SETTLE: &str = "# settle 300 seconds before an end, at most a quarter: nothing new is let in";
+
 const GATE: &str = "gate: { every: 5m, from: 2026-03-21, through: 2026-03-29 }\n";
 
 #[test]
@@ -33,6 +35,7 @@ fn a_table_says_each_interval_in_seconds_and_in_words() {
     assert_eq!(
         lines(&spec(GATE), "a"),
         [
+            SETTLE,
             "1774126800 1774148400 # Sat 2026-03-21 22:00:00 +01:00 to Sun 2026-03-22 04:00:00 +01:00 (night)",
             "1774177200 1774180800 # Sun 2026-03-22 12:00:00 +01:00 to Sun 2026-03-22 13:00:00 +01:00 (noon)",
             // An hour less, as the clocks go forward.
@@ -49,7 +52,7 @@ fn freezes_and_overrides_change_it_in_the_clusters_that_they_are_about() {
          overrides: [{ cluster: a, type: rw, from: 2026-03-24T10:00, until: 2026-03-24T11:00, reason: INC-1 }]\n";
     let spec = spec(&format!("{GATE}{stretches}"));
     assert_eq!(
-        lines(&spec, "a")[2..6],
+        lines(&spec, "a")[3..7],
         [
             "1774342800 1774346400 # Tue 2026-03-24 10:00:00 +01:00 to Tue 2026-03-24 11:00:00 +01:00 (override)",
             "1774780200 1774782000 # Sun 2026-03-29 12:30:00 +02:00 to Sun 2026-03-29 13:00:00 +02:00 (noon)",
@@ -57,7 +60,13 @@ fn freezes_and_overrides_change_it_in_the_clusters_that_they_are_about() {
             "# override Tue 2026-03-24 10:00:00 +01:00 to Tue 2026-03-24 11:00:00 +01:00: INC-1",
         ]
     );
-    assert_eq!(lines(&spec, "b").len(), 5);
+    assert_eq!(lines(&spec, "b").len(), 6);
+    let nested = stretches.replace("labels: { region: eu } }", "clusters: { labels: { region: eu } } }");
+    let nested = self::spec(&format!("{GATE}{nested}"));
+    assert_eq!(
+        ["a", "b"].map(|cluster| lines(&nested, cluster)),
+        ["a", "b"].map(|cluster| lines(&spec, cluster))
+    );
 }
 
 /// The table was written before the freeze became longer, as a calendar file may, and the freeze is removed then.
@@ -72,6 +81,11 @@ fn nothing_is_called_frozen_that_is_open_again() {
     let what = Tabled { mechanism: MechanismName::Suspend, cluster: "a", change_type: "rw" };
     let edited = |after: &Spec| table.edited(&freeze("2026-03-29"), after, &what).unwrap();
     assert_eq!(edited(&spec(GATE)), lines(&spec(GATE), "a"));
+    // That of an older release says nothing of the end, and an edit of it neither.
+    let older = Table::of_lines(table.lines()[1..].to_vec()).unwrap();
+    assert_eq!((older.times().settle(), table.times().settle()), (Settle::NONE, Settle::of_minutes(5)));
+    let older = older.edited(&freeze("2026-03-29"), &spec(GATE), &what).unwrap();
+    assert_eq!(older, lines(&spec(GATE), "a")[1..]);
     // Where nothing of it opens, it stays as it is.
     assert_eq!(edited(&freeze("2026-03-29")), table.lines());
 }
@@ -141,6 +155,31 @@ fn an_end_between_two_runs_is_refused() {
     assert!(told.place.is_some());
 }
 
+/// Where it keeps a quarter, no run may be left that sees it; whoever freezes from now on is not refused for that.
+#[test]
+fn what_lets_nothing_in_before_its_end_is_refused() {
+    let gate = GATE.replace("every", "mechanism: follow, every");
+    let freeze = |to: &str| {
+        let night = "overrides: [{ cluster: a, type: rw, from: 2026-03-24T10:02, until: 2026-03-24T10:06, reason: INC-1 }]\n";
+        spec(&format!("{gate}{night}freezes: {{ peak: {{ from: {to}, to: 2026-03-25, reason: peak }} }}\n"))
+    };
+    let (before, after) = (freeze("2026-03-24T10:06"), freeze("2026-03-24T10:05"));
+    let refused = |spec: &Spec| {
+        let table = tables(spec, "a", spec.gate.table.as_ref().unwrap());
+        table.map(|_| ()).map_err(|error| error.to_string())
+    };
+    let why =
+        "opens and lets nothing more in before its end at Tue 2026-03-24 10:06:00 +01:00, between two runs";
+    assert!(refused(&before).unwrap_err().contains(why), "{:?}", refused(&before));
+    let longer = spec(&gate);
+    let what = Tabled { mechanism: MechanismName::Follow, cluster: "a", change_type: "rw" };
+    let table = Table::of_lines(lines(&longer, "a")).unwrap();
+    let edited = table.edited(&longer, &before, &what);
+    assert!(edited.is_ok(), "{edited:?}");
+    // Before its first run it would be open for nobody.
+    assert!(refused(&after).unwrap_err().contains("opens and closes at"), "{:?}", refused(&after));
+}
+
 #[test]
 fn what_is_written_is_read_back() {
     let spec = spec(GATE);
@@ -153,7 +192,7 @@ fn what_is_written_is_read_back() {
         [Action::Open, Action::Close].iter().flat_map(|action| [(*action, None), (*action, Some(&parameter))])
     {
         let args: Vec<String> = [NAME.to_owned()].into_iter().chain(lines(&spec, "a")).collect();
-        let container = json!({ "command": command(action, &targets, parameter), "args": args });
+        let container = json!({ "command": command(action, &targets, parameter, 5), "args": args });
         let job: Value = json!({ "spec": { "jobTemplate": { "spec": { "template": { "spec": { "containers": [container] } } } } } });
         let reading = read(&job, None);
         assert_eq!(reading.action(), Some(action));
@@ -165,7 +204,7 @@ fn what_is_written_is_read_back() {
         let all = |times: &OpenTimes| -> Vec<Interval> {
             times.cut(Timestamp::UNIX_EPOCH, "2030-01-01T00:00:00Z".parse().unwrap()).collect()
         };
-        assert_eq!(all(&table), all(&wanted));
+        assert_eq!((all(&table), table.settle()), (all(&wanted), wanted.settle()));
     }
     assert_eq!(times(&json!({ "args": ["suspend", "ks", "a"] })), None);
 }
@@ -182,18 +221,34 @@ fn jobs_run_at_every_tick() {
     assert_eq!(of(5), at("*/5 * * * *", 300, 295));
 }
 
+/// A table ends what `for` says in true time; what says the local time of its end has none, and a pair of CronJobs no other.
 #[test]
 fn a_time_that_a_change_of_the_clocks_skips_is_refused_in_each_window() {
-    let told = |window: &str| {
+    let spec = |window: &str, gate: &str| {
         let text = format!(
             "apiVersion: gitops-windows/v1\ntimeZone: Europe/Berlin\ntypes: {{ rt: {{}}, rw: {{ window: [noon, w] }} }}\n\
-             windows: {{ noon: {{ open: 0 12 * * SUN, for: 1h }}, w: {window} }}\nclusters: {{ a: {{}} }}\n{GATE}"
+             windows: {{ noon: {{ open: 0 12 * * SUN, for: 1h }}, w: {window} }}\nclusters: {{ a: {{}} }}\n{gate}"
         );
-        let spec = parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec;
-        crate::mechanism::suspend::jobs::jobs(&spec)
+        parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec
+    };
+    let told = |window: &str, gate: &str| {
+        crate::mechanism::suspend::jobs::jobs(&spec(window, gate))
             .map(|jobs| jobs.all.len())
             .map_err(|error| error.to_string())
     };
-    assert_eq!(told("{ open: 0 22 * * SAT, for: 5h }"), Ok(2));
-    assert!(told("{ open: 0 22 * * SAT, for: 4h }").unwrap_err().contains("2026-03-29"));
+    let night = "{ open: 0 22 * * SAT, for: 4h }";
+    assert_eq!((told("{ open: 0 22 * * SAT, for: 5h }", GATE), told(night, GATE)), (Ok(2), Ok(2)));
+    for (window, gate) in [(night, ""), ("{ from: Sat 22:00, to: Sun 02:00 }", GATE)] {
+        assert!(told(window, gate).unwrap_err().contains("2026-03-29"), "{window} {gate}");
+    }
+    assert!(told("{ open: 30 2 * * SUN, for: 4h }", GATE).unwrap_err().contains("2026-03-29"));
+    let lines = lines(&spec(night, GATE), "a");
+    let nights: Vec<&String> = lines.iter().filter(|line| line.contains("# Sat")).collect();
+    assert_eq!(
+        nights,
+        [
+            "1774126800 1774141200 # Sat 2026-03-21 22:00:00 +01:00 to Sun 2026-03-22 02:00:00 +01:00 (w)",
+            "1774731600 1774746000 # Sat 2026-03-28 22:00:00 +01:00 to Sun 2026-03-29 03:00:00 +02:00 (w)",
+        ]
+    );
 }

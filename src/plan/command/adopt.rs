@@ -1,6 +1,6 @@
 //! Adopts a gate that somebody built by hand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind};
 use crate::mechanism::{Action, pod_of, turns};
 use crate::path::RepoPath;
 use crate::render::{Object, Renderer, Request};
-use crate::repo::{FluxKustomization, Snapshot};
+use crate::repo::{FluxKustomization, Snapshot, built};
 use crate::spec::{GateDef, NewWindow, ProviderDef, Runner};
 
 /// What a gate that stands there says.
@@ -42,7 +42,7 @@ pub struct AdoptedCluster {
     pub enabled: bool,
 }
 
-/// Takes over the first gate that was found, with every cluster's settings.
+/// Takes over the first gate that was found, with every cluster's settings; `names` are those of all clusters.
 ///
 /// # Errors
 ///
@@ -54,6 +54,7 @@ pub fn adopt(
     model: &Model,
     root: &RepoPath,
     renderer: &dyn Renderer,
+    names: &BTreeSet<String>,
     lost: Option<&str>,
 ) -> Result<Option<Adopted>, Error> {
     let Some(gate) = model.gates.first() else { return Ok(None) };
@@ -80,7 +81,7 @@ pub fn adopt(
     let mut clusters = BTreeMap::new();
     let mut folders: BTreeMap<String, RepoPath> = BTreeMap::new();
     for entry in model.all_entries() {
-        let reach = model.graph.reach(&entry.path);
+        let reach = built(&model.graph, &entry.path);
         let Some(its) = model.gates.iter().find(|its| reach.contains(&its.base)) else { continue };
         if (&its.open.name, &its.close.name) != (&gate.open.name, &gate.close.name) {
             return Err(under_other_names(gate, its));
@@ -90,7 +91,7 @@ pub fn adopt(
         clusters.entry(entry.cluster.clone()).or_insert(own);
         folders.entry(entry.cluster.clone()).or_insert(overlay);
     }
-    let Some(cluster_gate) = template(&folders, root) else {
+    let Some(cluster_gate) = template(&folders, root, names) else {
         return Err(in_other_folders(gate, &folders));
     };
     let pod = pod_of(&gate.close.value);
@@ -173,7 +174,7 @@ fn namespace(model: &Model, gate: &Gate, renderer: &dyn Renderer, snapshot: &Sna
 
 /// The folder through which a cluster takes the gate: the one that refers to the base.
 fn overlay(model: &Model, entry: &EntryPoint, gate: &Gate) -> Option<RepoPath> {
-    let reach = model.graph.reach(&entry.path);
+    let reach = built(&model.graph, &entry.path);
     if !reach.contains(&gate.base) {
         return None;
     }
@@ -242,8 +243,13 @@ fn cluster(
     AdoptedCluster { window, enabled }
 }
 
-/// Finds the template that gives each cluster's folder; `None` where none gives all of them.
-fn template(folders: &BTreeMap<String, RepoPath>, root: &RepoPath) -> Option<String> {
+/// Finds the template that gives each cluster's folder; `None` where none gives all of them. The folder of the only cluster
+/// needs not have its name.
+fn template(
+    folders: &BTreeMap<String, RepoPath>,
+    root: &RepoPath,
+    names: &BTreeSet<String>,
+) -> Option<String> {
     let mut templates: Vec<String> = Vec::new();
     for (cluster, folder) in folders {
         let path = folder.relative_to(root);
@@ -256,7 +262,7 @@ fn template(folders: &BTreeMap<String, RepoPath>, root: &RepoPath) -> Option<Str
     let default = crate::spec::LayoutTemplates::default().cluster_gate;
     match templates.as_slice() {
         [] => Some(default),
-        [one] if one.contains("{cluster}") => Some(one.clone()),
+        [one] if one.contains("{cluster}") || names.len() == 1 => Some(one.clone()),
         _ => None,
     }
 }

@@ -207,10 +207,13 @@ pub fn init(
         (listed, model)
     });
     let is_adopted = |(listed, model): &(Builder<'_>, Model)| {
-        adopt(listed.now(), model, &root, renderer, None).is_ok_and(|adopted| adopted.is_some())
+        let names = clusters(model);
+        adopt(listed.now(), model, &root, renderer, &names, None).is_ok_and(|adopted| adopted.is_some())
     };
+    let gates = model.unlisted_gates.clone();
     let (mut with_spec, model) = listed.filter(is_adopted).unwrap_or_else(|| (Builder::new(snapshot), model));
     let (new, mut remarks, default_window) = new_spec(with_spec.now(), &model, &root, renderer, options)?;
+    remarks.extend(told_listed(snapshot, with_spec.now(), &gates));
     let new = NewSpec { alerts: options.alerts.as_deref().map(AlertDef::new), ..new };
     let held = Holds::new(&model, None).all();
     let text = write_new(&new);
@@ -235,23 +238,45 @@ pub fn init(
     Ok(plan)
 }
 
-/// Writes down what Flux lists by itself where that holds a gate: only what a kustomization.yaml lists is edited.
+/// Writes down what Flux lists by itself of a folder that holds a gate: only what a kustomization.yaml lists is edited.
 fn listed_gates<'s>(snapshot: &'s Snapshot, model: &Model) -> Result<Option<Builder<'s>>, Error> {
     let (mut builder, mut is_any) = (Builder::new(snapshot), false);
     for gate in &model.unlisted_gates {
-        let around: Vec<RepoPath> = gate.parents().chain([gate.clone()]).collect();
-        let built = around.into_iter().filter(|folder| model.entry(folder).is_some());
-        let Some(folder) = built.max_by_key(|folder| folder.segments().count()) else { continue };
-        let Some(text) = listing(&model.graph, snapshot, &folder) else { continue };
-        builder.create(&beside(&folder, FILE_NAMES[0])?, &text)?;
+        let is_built = gate.ancestors().any(|folder| model.entry(&folder).is_some());
+        let Some(text) = listing(&model.graph, snapshot, gate).filter(|_| is_built) else { continue };
+        builder.create(&beside(gate, FILE_NAMES[0])?, &text)?;
         is_any = true;
     }
     Ok(is_any.then_some(builder))
 }
 
+/// Says of each list that `init` writes for a gate that others have to go on with it.
+fn told_listed(before: &Snapshot, after: &Snapshot, gates: &BTreeSet<RepoPath>) -> Vec<Diagnostic> {
+    let files = gates.iter().filter_map(|gate| beside(gate, FILE_NAMES[0]).ok());
+    let new = files.filter(|file| before.file(file).is_none() && after.file(file).is_some());
+    let told = |file: RepoPath| {
+        Diagnostic::note(format!("{file} lists the gate, as Flux did by itself"))
+            .at(Place::file(file))
+            .help("add each new file of its folder to `resources`, or no cluster gets it")
+    };
+    new.map(told).collect()
+}
+
 /// Returns the place of a file in a folder.
 pub(super) fn beside(folder: &RepoPath, file: &str) -> Result<RepoPath, Error> {
     folder.join(file).map_err(|error| Error::invalid(Diagnostic::error(error.to_string())))
+}
+
+/// Returns the clusters of which a new spec speaks.
+fn clusters(model: &Model) -> BTreeSet<String> {
+    // Beside Flux Kustomizations a folder that makes nothing and that none of them builds is kept for later.
+    let is_void = |entry: &EntryPoint| {
+        let list = model.graph.get(&entry.path).filter(|_| entry.flux.is_empty() && entry.through.is_none());
+        !model.all_flux().is_empty() && list.is_some_and(Kustomization::is_empty)
+    };
+    let all = model.all_entries().iter();
+    let own = all.filter(|entry| entry.role != Role::Bootstrap && !is_void(entry));
+    own.flat_map(|entry| entry.clusters().map(str::to_owned)).collect()
 }
 
 fn new_spec(
@@ -264,17 +289,7 @@ fn new_spec(
     let mut new = NewSpec::default();
     let mut remarks = Vec::new();
     let mut default_window = false;
-    // Beside Flux Kustomizations a folder that makes nothing and that none of them builds is kept for later.
-    let is_void = |entry: &EntryPoint| {
-        let list = model.graph.get(&entry.path).filter(|_| entry.flux.is_empty() && entry.through.is_none());
-        !model.all_flux().is_empty() && list.is_some_and(Kustomization::is_empty)
-    };
-    let clusters: BTreeSet<String> = model
-        .all_entries()
-        .iter()
-        .filter(|entry| entry.role != Role::Bootstrap && !is_void(entry))
-        .flat_map(|entry| entry.clusters().map(str::to_owned))
-        .collect();
+    let clusters = clusters(model);
     clusters.iter().try_for_each(|name| named(model, name, root))?;
     let paths = |name: &String| {
         let folders = model.known().get(name).map(Vec::as_slice).unwrap_or_default();
@@ -304,7 +319,7 @@ fn new_spec(
     remarks.extend(suggested(model, &clusters));
     flux_defaults(model, options.source().as_ref(), &mut new);
     new.has_releases = has_releases(snapshot, root);
-    let adopted = adopt(snapshot, model, root, renderer, options.lost.as_deref())?;
+    let adopted = adopt(snapshot, model, root, renderer, &clusters, options.lost.as_deref())?;
     remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
     match adopted {
         Some(adopted) => default_window = take_over(&mut new, adopted, options, &mut remarks),

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use crate::delivery::Known;
     use crate::path::RepoPath;
-    use crate::render::{Embedded, Limits};
+    use crate::render::Lent;
     use crate::repo::{File, Snapshot};
 
     #[test]
@@ -70,7 +70,7 @@ mod tests {
         ] {
             snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
         }
-        let renderer = Embedded::new(Limits::default());
+        let renderer = Lent::default();
         let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &renderer);
         let told: Vec<String> = said_in_git(&model).into_iter().map(|told| told.message).collect();
         assert_eq!(

@@ -7,7 +7,7 @@ use crate::delivery::{Known, Model};
 use crate::diagnostic;
 use crate::plan::edit::generated::with_header;
 use crate::plan::gate::Late;
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{File, Snapshot};
 use crate::spec::Spec;
 
@@ -58,7 +58,7 @@ fn spec(text: &str) -> Spec {
 }
 
 fn planned(snapshot: &Snapshot, text: &str, options: SyncOptions) -> Result<Plan, Error> {
-    let (spec, renderer) = (spec(text), Embedded::new(Limits::default()));
+    let (spec, renderer) = (spec(text), Lent::default());
     let model = Model::read(snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
     let input = Input { spec: &spec, snapshot, model: &model, renderer: &renderer };
     sync(&input, &Templates::new(BTreeMap::new()).unwrap(), options)
@@ -394,4 +394,22 @@ fn what_applies_a_gate_is_of_a_version_and_an_account_of_its_cluster() {
     let listed = older.file(&path).unwrap().text().unwrap().replace("resources:", "patches:\n- target: { kind: Kustomization, name: flux-system }\n  patch: '[{ \"op\": \"add\", \"path\": \"/spec/serviceAccountName\", \"value\": \"kustomize-controller\" }]'\nresources:").replace("[", "[gotk-components.yaml, ").replace("'[gotk-components.yaml, ", "'[");
     put(&mut older, "clusters/one/kustomization.yaml", &listed);
     assert_eq!(written(&synced(&older, SPEC)), text, "{listed}");
+}
+
+/// As `split` does, which writes the same version.
+#[test]
+fn a_flux_kustomization_of_an_old_version_gets_the_newer_one_as_it_begins_to_read_a_held_source() {
+    let path = RepoPath::parse("clusters/one/apps.yaml").unwrap();
+    let old = |more: &str| {
+        let mut old = files("");
+        let text = old.file(&path).unwrap().text().unwrap();
+        let text =
+            text.replace("fluxcd.io/v1", "fluxcd.io/v1beta2").replace("  prune", &format!("{more}  prune"));
+        old.insert(path.clone(), File::new(text.into_bytes()));
+        old
+    };
+    let follow = SPEC.replace("enabled: true", FOLLOW);
+    let after = synced(&old(""), &follow);
+    insta::assert_snapshot!(after.file(&path).unwrap().text().unwrap());
+    insta::assert_snapshot!(shown(&old("  validation: client\n"), &follow, SyncOptions::default()));
 }

@@ -10,7 +10,7 @@ use crate::delivery::Input;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::repo::made::HEAD;
-use crate::repo::{File, Kustomization, Reference, Target, umbrella};
+use crate::repo::{File, Kustomization, Reference, Target, conflict, umbrella};
 use crate::yaml::{Editor, Key};
 
 /// Who a file belongs to.
@@ -41,6 +41,7 @@ pub fn ownership(file: &File) -> Ownership {
     let rest = rest.replace("\r\n", "\n");
     match rest.split_once('\n') {
         Some((sum, body)) if sum == checksum(body) => Ownership::Ours,
+        _ if is_unmerged(text) => Ownership::Unmerged,
         _ => Ownership::Edited,
     }
 }
@@ -65,11 +66,14 @@ fn has_body(file: &File, body: &str) -> bool {
     text.as_deref().and_then(|text| text.split_once('\n')).is_some_and(|(_, own)| own == body)
 }
 
-/// Returns whether git could not merge two versions that the tool wrote: the line with the checksum always differs.
+/// Returns whether git could not merge two versions that the tool wrote, and marks of that are left. The line with the
+/// checksum always differs, but somebody may have decided on that one alone.
 fn is_unmerged(text: &str) -> bool {
     let mut lines = text.lines();
     let is_begun = lines.next().is_some_and(|line| line.starts_with("<<<<<<< "));
+    let has_line = |mut lines: std::str::Lines<'_>| lines.any(|line| line.starts_with(HEAD));
     is_begun && lines.next().is_some_and(|line| line.starts_with(HEAD))
+        || conflict(text).is_some() && has_line(text.lines())
 }
 
 /// Returns whether a file was written by the tool, and not edited since.

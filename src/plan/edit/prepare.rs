@@ -63,7 +63,27 @@ fn is_it(node: &Node, value: &ScalarText) -> bool {
 }
 
 /// A field of the object with the value that it gets.
-type Wanted = (&'static [&'static str], ScalarText);
+pub type Wanted = (&'static [&'static str], ScalarText);
+
+/// Returns the version of the API that has `deletionPolicy`, where a Flux Kustomization is of an older one: that would refuse
+/// or drop it.
+///
+/// # Errors
+///
+/// When it has a field that went with that version.
+pub fn newer_version(kustomization: &FluxKustomization) -> Result<Option<Wanted>, Problem> {
+    if kustomization.value["apiVersion"] == API_VERSION {
+        return Ok(None);
+    }
+    match GONE_WITH_V1.iter().find(|field| !kustomization.said(field).is_null()) {
+        Some(field) => Err(Problem::lasting(
+            format!("{} has `spec.{field}`, which {API_VERSION} does not know", kustomization.name),
+            "remove that field\nwait until the cluster has applied that\nrun the same command again",
+            kustomization.place(field),
+        )),
+        None => Ok(Some((&["apiVersion"], API_VERSION.into()))),
+    }
+}
 
 /// Lists what must change.
 ///
@@ -71,17 +91,7 @@ type Wanted = (&'static [&'static str], ScalarText);
 /// v1.4, `finalize`).
 fn wanted(kustomization: &FluxKustomization, has_policy: bool) -> Result<Vec<Wanted>, Problem> {
     let mut values: Vec<Wanted> = Vec::new();
-    if kustomization.value["apiVersion"] != API_VERSION {
-        // `deletionPolicy` came with v1; older versions of the object would refuse or drop it.
-        if let Some(field) = GONE_WITH_V1.iter().find(|field| !kustomization.said(field).is_null()) {
-            return Err(Problem::lasting(
-                format!("{} has `spec.{field}`, which {API_VERSION} does not know", kustomization.name),
-                "remove that field\nwait until the cluster has applied that\nrun the same command again",
-                kustomization.place(field),
-            ));
-        }
-        values.push((&["apiVersion"], API_VERSION.into()));
-    }
+    values.extend(newer_version(kustomization)?);
     if kustomization.said("prune") != &Value::Bool(false) {
         values.push((&["spec", "prune"], ScalarText::Bool(false)));
     }

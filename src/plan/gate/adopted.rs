@@ -13,6 +13,7 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership, with_header};
 use crate::render::Request;
 use crate::repo::Graph;
+use crate::repo::kustomization::FILE_NAMES;
 use crate::yaml::{EditError, Editor, Key, ScalarText};
 
 /// Returns whether a folder of a gate belongs to its authors: it has a kustomization that is not ours.
@@ -22,7 +23,12 @@ pub fn is_adopted(builder: &Builder<'_>, folder: &RepoPath) -> bool {
             builder.now().file(&kustomization.file).map(ownership) == Some(Ownership::Theirs)
         }
         Ok(None) => false,
-        Err(_) => true,
+        // What can't be read may be ours all the same: two versions of it that git could not merge.
+        Err(_) => {
+            let files = FILE_NAMES.iter().filter_map(|name| folder.join(name).ok());
+            let mut found = files.filter_map(|path| builder.now().file(&path).map(ownership));
+            found.all(|own| own == Ownership::Theirs)
+        }
     }
 }
 

@@ -11,14 +11,13 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{Error, ErrorKind};
 use crate::mechanism::{Action, ClusterGate, GateTarget, Gates, HeldSource};
 use crate::plan::edit::Builder;
-use crate::plan::edit::prepare::{refused, without_policy};
+use crate::plan::edit::prepare::{newer_version, refused, without_policy};
 use crate::plan::gate::Late;
 use crate::plan::gate::first_run::first_run;
 use crate::plan::gate::held::{of_file, unsafe_at};
 use crate::plan::problem::OF_ITS_OWN;
 use crate::plan::problem::Problem;
 use crate::proof::Readers;
-use crate::repo::flux::API_VERSION;
 use crate::repo::{File, FluxKustomization};
 use crate::spec::MechanismName;
 use crate::yaml::{EditError, Editor, Key, ScalarText};
@@ -331,7 +330,7 @@ fn edit(
 fn write(
     builder: &mut Builder<'_>,
     flux: &FluxKustomization,
-    values: Vec<(&[&str], ScalarText)>,
+    mut values: Vec<(&[&str], ScalarText)>,
     removed: &[&str],
 ) -> Result<(), Error> {
     let name = &flux.name;
@@ -351,11 +350,7 @@ fn write(
     if let Some(stop) = refused(flux) {
         return Err(problem(stop));
     }
-    if flux.value["apiVersion"] != API_VERSION {
-        let text =
-            format!("{name} is of version {}, which has no `deletionPolicy`", flux.value["apiVersion"]);
-        return refuse(text, "path", "raise its `apiVersion` to kustomize.toolkit.fluxcd.io/v1 first");
-    }
+    values.extend(newer_version(flux).map_err(problem)?);
     if !flux.is_document {
         return Err(problem(Problem::listed(flux)));
     }

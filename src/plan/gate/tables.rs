@@ -184,8 +184,11 @@ fn unheard(jobs: &[BuiltJob], table: &NewTable) -> Option<String> {
         return Some(format!("the build that brings CronJob {name} gives it another table"));
     }
     let is_kept_out = !table.is_off && own.iter().all(|job| !job.is_running || job.is_kept_out());
-    let why = if own.iter().any(|job| matches!(job.doubt, Some(Doubt::Unbuilt(_)))) {
+    let has = |is_it: fn(&Doubt) -> bool| own.iter().any(|job| job.doubt.as_ref().is_some_and(is_it));
+    let why = if has(|doubt| matches!(doubt, Doubt::Unbuilt(_))) {
         "the build that brings it fails: nothing new of CronJob"
+    } else if has(|doubt| matches!(doubt, Doubt::Unprivileged(..))) {
+        "no role is bound to the ServiceAccount that applies CronJob"
     } else {
         "Git suspends the Flux Kustomization that applies CronJob"
     };

@@ -23,20 +23,27 @@ pub fn sync_verified(
     templates: &Templates,
     builder: &mut Builder<'_>,
 ) -> Result<Leftover, Error> {
-    let leftover = sync_late(input, templates, builder)?;
+    let leftover = sync_late(input, templates, builder, &BTreeSet::new())?;
     leftover.refuse_late("write that by hand, and merge it while the window is open")?;
     Ok(leftover)
 }
 
-/// As [`sync_verified`], and leaves it to the caller what becomes of what must wait for a window.
-fn sync_late(input: &Input<'_>, templates: &Templates, builder: &mut Builder<'_>) -> Result<Leftover, Error> {
-    let leftover = sync(input, templates, builder, Late::Refused, &BTreeSet::new())?;
+/// As [`sync_verified`], and leaves it to the caller what becomes of what must wait for a window. The gates of the clusters in
+/// `without` stay as they stand.
+fn sync_late(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    without: &BTreeSet<String>,
+) -> Result<Leftover, Error> {
+    let leftover = sync(input, templates, builder, Late::Refused, without)?;
     verify(input, leftover.gates.as_ref(), builder)?;
     Ok(leftover)
 }
 
 /// Brings gates that stand already up to date with what is to be held back after the changes in the
-/// builder, and gives what that leaves to people. Where no gate stands, none is written.
+/// builder, and gives what that leaves to people. Where no gate stands, none is written. The gates of the clusters in
+/// `without` stay as they stand.
 ///
 /// # Errors
 ///
@@ -47,8 +54,9 @@ pub fn follow(
     input: &Input<'_>,
     templates: &Templates,
     builder: &mut Builder<'_>,
+    without: &BTreeSet<String>,
 ) -> Result<Leftover, Error> {
-    let leftover = follow_late(input, templates, builder)?;
+    let leftover = followed(input, templates, builder, without)?;
     leftover.refuse_late("write that by hand, and merge it while the window is open")?;
     Ok(leftover)
 }
@@ -63,6 +71,15 @@ pub fn follow_late(
     templates: &Templates,
     builder: &mut Builder<'_>,
 ) -> Result<Leftover, Error> {
+    followed(input, templates, builder, &BTreeSet::new())
+}
+
+fn followed(
+    input: &Input<'_>,
+    templates: &Templates,
+    builder: &mut Builder<'_>,
+    without: &BTreeSet<String>,
+) -> Result<Leftover, Error> {
     let base = input.spec.gate_base()?;
     if !input.model.graph.has(&base) {
         return Ok(Leftover::default());
@@ -70,7 +87,7 @@ pub fn follow_late(
     let after = builder.now().clone();
     let model = input.again(&after);
     let next = Input { snapshot: &after, model: &model, ..*input };
-    let leftover = sync_late(&next, templates, builder)?;
+    let leftover = sync_late(&next, templates, builder, without)?;
     unbuilt_held(input, builder)?;
     keeps_all(input, builder.now())?;
     Ok(leftover)

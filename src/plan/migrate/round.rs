@@ -119,14 +119,14 @@ fn too_early(gates: &gate::Leftover, active: &[&Move<'_>]) -> Vec<(Key, Problem)
         let last: Vec<&&Move<'_>> = own().filter(|one| one.stage == Stage::HandedOver).collect();
         let all: Vec<&&Move<'_>> = if last.is_empty() { own().collect() } else { last };
         let help = "merge it while the window is open: `gitops-windows migrate --while-open` writes it";
-        let problem = Problem::new(late.message.clone(), help);
+        let problem = Problem::window(late.message.clone(), help);
         all.into_iter().map(|one| (one.key(), problem.clone())).collect::<Vec<_>>()
     };
     let found: Vec<(Key, Problem)> = gates.late.iter().flat_map(of_cluster).collect();
     if found.is_empty() {
         // Whatever it is that brings it about, nothing of this round may be written.
         let late = gates.late.first().map(|(_, late)| late.message.clone()).unwrap_or_default();
-        let problem = Problem::new(late, "run `gitops-windows sync --while-open` in an open window first");
+        let problem = Problem::window(late, "run `gitops-windows sync --while-open` in an open window first");
         return active.iter().map(|one| (one.key(), problem.clone())).collect();
     }
     found

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::delivery::{self, EntryPoint, Input, Role, Sides, UNCLEAR, UNMAPPED, children};
 use crate::diagnostic::Diagnostic;
-use crate::error::Error;
 use crate::path::RepoPath;
 use crate::plan::edit::Builder;
 use crate::plan::migrate::{clear_umbrellas, dead_end};
@@ -15,7 +14,7 @@ use crate::plan::split::promise::Promise;
 use crate::plan::split::run::Run;
 use crate::plan::split::step::Step;
 use crate::plan::split::{Selection, admission, obligations};
-use crate::plan::{Plan, Report, gate};
+use crate::plan::{Plan, Report};
 use crate::repo::{Snapshot, umbrella};
 
 /// What earlier rounds found of entry points.
@@ -26,6 +25,8 @@ pub struct Known {
     pub doubted: BTreeSet<RepoPath>,
     /// Those that are left as they are, with the reason.
     pub refused: BTreeMap<RepoPath, Problem>,
+    /// The clusters whose gates stay as they stand, since nothing brings them up to date.
+    pub stuck: BTreeSet<String>,
 }
 
 /// A plan of which it is not known yet whether it comes out right.
@@ -33,10 +34,10 @@ pub struct Draft<'a> {
     /// The plan.
     pub plan: Plan,
     /// The files after it.
-    builder: Builder<'a>,
+    pub(super) builder: Builder<'a>,
     /// What became of each entry point, and of what newly came to divided ones.
-    outcomes: Vec<EntryOutcome>,
-    came: Vec<EntryOutcome>,
+    pub(super) outcomes: Vec<EntryOutcome>,
+    pub(super) came: Vec<EntryOutcome>,
     /// What must be true of its sides beside the plan's obligations.
     pub promises: Vec<Promise>,
     /// The entry points that it divides.
@@ -108,25 +109,13 @@ impl<'a> Run<'a> {
         Draft { plan, builder, outcomes: all, came, promises, divided, unseen }
     }
 
-    /// Brings the gates up to date with a draft that came out right; tells whether that changes its files.
-    ///
-    /// # Errors
-    ///
-    /// When a gate can't be brought up to date.
-    pub fn follow(&self, draft: &mut Draft<'a>) -> Result<bool, Error> {
-        if draft.builder.is_unchanged() {
-            return Ok(false);
-        }
-        let commands = gate::follow(self.original, self.templates, &mut draft.builder)?.commands;
-        draft.plan.commands.extend(commands);
-        let Plan { changes, obligations, .. } = self.plan(&draft.builder, &draft.outcomes, &draft.came);
-        let is_new = draft.plan.changes != changes;
-        (draft.plan.changes, draft.plan.obligations) = (changes, obligations);
-        Ok(is_new)
-    }
-
     /// Returns what a builder changes, and what must be true of it.
-    fn plan(&self, builder: &Builder<'_>, outcomes: &[EntryOutcome], came: &[EntryOutcome]) -> Plan {
+    pub(super) fn plan(
+        &self,
+        builder: &Builder<'_>,
+        outcomes: &[EntryOutcome],
+        came: &[EntryOutcome],
+    ) -> Plan {
         let mut plan = builder.finish();
         plan.obligations = obligations::all(self.original, &plan, outcomes);
         admission::hold(self.original, &mut plan, came);

@@ -6,6 +6,7 @@
 //!   plan them all ──► prove it all in one batch ──► something new? ┤ doubted: proven step by step next time
 //!                     try the hand-over                      │     └ refused: left as they are
 //!                                                            └──► no: gates follow, this is the plan
+//!                                                                 └ one can't: its cluster is left as it is, again
 //! ```
 //!
 //! A round knows more than the one before, or it is the last: each entry point is doubted once and refused
@@ -21,6 +22,7 @@ use crate::plan::outcome::Way;
 use crate::plan::problem::Problem;
 use crate::plan::split::draft::{Draft, Known};
 use crate::plan::split::run::{Live, Run};
+use crate::plan::split::stuck::Followed;
 use crate::plan::split::unmet::Unmet;
 use crate::plan::split::{Selection, ahead, layout, promise, twice};
 use crate::plan::{EntryOutcome, Plan, Purpose, Report, for_people, migrate, refuse_unfetched, unreleased};
@@ -65,8 +67,13 @@ pub fn split(
     let mut known = Known::default();
     loop {
         let mut draft = run.draft(&known, &mut |_, _| {});
-        if run.learns(&draft, &mut known) || run.follow(&mut draft)? && run.learns(&draft, &mut known) {
+        if run.learns(&draft, &mut known) {
             continue;
+        }
+        match run.follow(&mut draft, &mut known)? {
+            Followed::Stuck => continue,
+            Followed::Changed if run.learns(&draft, &mut known) => continue,
+            Followed::Changed | Followed::Unchanged => {}
         }
         refuse_unfetched(original.model, &draft.plan.changes, for_people(original.spec))?;
         as_after(original, &mut draft.plan)?;

@@ -87,7 +87,7 @@ pub fn join(
     let commands = if builder.is_unchanged() {
         Vec::new()
     } else {
-        gate::follow(input, templates, &mut builder)?.commands
+        gate::follow(input, templates, &mut builder, &BTreeSet::new())?.commands
     };
     let mut plan = builder.finish();
     plan.commands = commands;

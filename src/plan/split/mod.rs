@@ -29,6 +29,7 @@ mod run;
 mod selection;
 mod side;
 mod step;
+mod stuck;
 pub(crate) mod transfer;
 mod twice;
 mod undone;

@@ -7,7 +7,7 @@ use crate::path::RepoPath;
 use crate::plan::command::{SyncOptions, sync};
 use crate::plan::migrate::{MigrateOptions, migrate};
 use crate::plan::split::{Selection, join, split};
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{File, Snapshot};
 use crate::spec;
 use crate::template::Templates;
@@ -66,7 +66,7 @@ fn of<T>(snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T
 }
 
 pub(super) fn of_spec<T>(text: &str, snapshot: Snapshot, run: impl FnOnce(&Input<'_>, &Templates) -> T) -> T {
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let spec = spec::parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec;
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::of(&spec), &renderer);
     let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
@@ -310,7 +310,10 @@ fn a_name_that_is_no_app_is_told_alike_by_split_and_join() {
     let named = |name: &str| {
         with(&[], |input, templates| {
             let selection = Selection::Named(vec!["web".to_owned(), name.to_owned()]);
-            let errors = [split(input, None, templates, &selection), join(input, templates, &selection)];
+            let errors = [
+                split(input, None, templates, &selection),
+                join(input, templates, &selection, &BTreeMap::new()),
+            ];
             errors.map(|found| {
                 let error = found.unwrap_err();
                 let told = error
@@ -611,4 +614,44 @@ fn objects_that_something_else_applies_at_once_are_told_before_the_split() {
     };
     assert_eq!(apart("\n  suspend: true\n"), "");
     assert_eq!(apart("\n  kubeConfig: { secretRef: { name: far } }\n"), "");
+}
+
+#[test]
+fn a_gate_that_cannot_follow_stops_no_other_cluster() {
+    let two = |text: &str| text.replace("clusters/one", "clusters/two").replace("apps/one", "apps/two");
+    let before = files(&[]);
+    let mut both = before.clone();
+    for (path, _) in before.entries() {
+        let text = two(before.file(path).unwrap().text().unwrap());
+        both.insert(RepoPath::parse(&two(path.as_str())).unwrap(), File::new(text.as_bytes()));
+    }
+    let gated = of(both.clone(), |input, templates| {
+        sync(input, templates, SyncOptions::default()).unwrap().changes.apply(&both)
+    });
+    // Somebody edited what is generated.
+    let edited = |cluster: &str| {
+        let mut edited = gated.clone();
+        let is_job = |path: &RepoPath| {
+            path.as_str().starts_with(&format!("clusters/{cluster}/")) && path.as_str().contains("open-")
+        };
+        let path = gated.entries().map(|(path, _)| path).find(|path| is_job(path)).unwrap();
+        let text = gated.file(path).unwrap().text().unwrap().replace("0 22 * * SAT", "0 20 * * SAT");
+        edited.insert(path.clone(), File::new(text.as_bytes()));
+        edited
+    };
+    insta::assert_snapshot!(of(edited("one"), outcomes));
+    let plan = of(edited("one"), |input, templates| split(input, None, templates, &Selection::All).unwrap());
+    assert!(plan.changes.keys().all(|path| !path.as_str().contains("one/")), "{:?}", plan.changes.keys());
+    assert!(plan.remarks.iter().any(|one| one.message == "the gate of cluster one stays as it stands"));
+    // Where nothing else is left, the error is as it was.
+    let only = |snapshot: &Snapshot| {
+        let mut only = snapshot.clone();
+        let list = RepoPath::parse("apps/two/web/kustomization.yaml").unwrap();
+        only.insert(list, File::new(*b"resources: [service.yaml]\n"));
+        only
+    };
+    let error = of(only(&edited("one")), |input, templates| {
+        split(input, None, templates, &Selection::All).unwrap_err()
+    });
+    assert_eq!(error.kind, crate::error::ErrorKind::Conflict);
 }

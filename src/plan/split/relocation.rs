@@ -254,6 +254,7 @@ fn unknown(
                 path: Some(side.clone()),
                 prune: true,
                 deletion_policy: String::new(),
+                is_kept: false,
                 place: Place::file(side.clone()),
                 brings_itself: false,
                 beyond: Default::default(),

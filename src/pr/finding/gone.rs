@@ -1,6 +1,6 @@
 //! Folders that are missing while their Flux Kustomizations stay in the cluster.
 
-use crate::check::MISSING_PATH;
+use crate::check::{MISSING_PATH, once_more};
 use crate::delivery::{Cluster, Reached};
 use crate::diagnostic::one_line;
 use crate::path::RepoPath;
@@ -36,9 +36,7 @@ pub(super) fn gone(clock: &Clock<'_>, one: &Withheld) -> Option<(String, String)
         ),
     };
     let help = match (clock.before.world.stands(path), cluster.brings_itself(own)) {
-        (true, true) => format!(
-            "bring {path} back until {name} reads another folder\nor do nothing, where the cluster is gone too"
-        ),
+        (true, true) => once_more(name, path, cluster, clock.after.world.snapshot, clock.after.spec),
         (true, false) => {
             format!("bring {path} back\nor give {name} another path, and let that be applied first")
         }
@@ -48,6 +46,12 @@ pub(super) fn gone(clock: &Clock<'_>, one: &Withheld) -> Option<(String, String)
         "there is no folder {path}, so {name} fails. It applies and deletes nothing, and its objects stay{others}"
     );
     Some((message, one_line(&help)))
+}
+
+/// Returns whether it belongs to a cluster that is retired on purpose.
+pub(super) fn is_retired(clock: &Clock<'_>, one: &Withheld) -> bool {
+    let (files, spec) = (clock.after.world.snapshot, clock.after.spec);
+    failing(clock, one).is_some_and(|(cluster, _)| cluster.is_retired(files, spec))
 }
 
 /// Returns whether the folder of the root above it goes too, with which the cluster may go: that is told once.

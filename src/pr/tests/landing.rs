@@ -45,10 +45,10 @@ fn an_override_is_not_told_as_the_window() {
 fn just_before_a_closing_it_is_too_late() {
     // The source is fetched every minute.
     let base = with_table("");
-    let late = image_at("2026-11-29T00:59:30Z", &base);
+    let late = image_at("2026-11-29T00:54:30Z", &base);
     insta::assert_snapshot!(late);
     let report =
-        compared_at("2026-11-29T00:59:30Z", &base, &with(&base, &[(DEPLOYMENT, "1.29.0", "1.30.0")]));
+        compared_at("2026-11-29T00:54:30Z", &base, &with(&base, &[(DEPLOYMENT, "1.29.0", "1.30.0")]));
     assert_eq!(crate::pr::json(&report)["deadline"], serde_json::Value::Null);
 }
 

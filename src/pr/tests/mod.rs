@@ -14,6 +14,7 @@ mod kinds;
 mod landing;
 mod lock;
 mod naming;
+mod never;
 mod outside;
 mod pace;
 mod reach;

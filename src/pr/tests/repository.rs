@@ -11,7 +11,7 @@ use crate::delivery::{History, Known, Model, Pair, Part, State, Unclosed, World}
 use crate::mechanism;
 use crate::path::RepoPath;
 use crate::pr::{Clock, Landing, Question, Report, Standards, Topic, Tree, Wanted, report};
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{Appeared, Entry, File, Snapshot};
 use crate::spec::{Spec, parse};
 use crate::template::Templates;
@@ -176,7 +176,7 @@ pub fn snapshot(files: &Files) -> Snapshot {
 
 /// Understands a state.
 pub fn model(files: &Files) -> Model {
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let path = RepoPath::parse(SPEC_FILE).unwrap();
     let known = files.get(SPEC_FILE).map(|text| Known::of(&parse(&path, text.as_bytes()).unwrap().spec));
     Model::read(&snapshot(files), &RepoPath::top(), &known.unwrap_or_default(), &renderer)
@@ -194,7 +194,7 @@ pub fn compared_at(now: &str, before: &Files, after: &Files) -> Report {
 
 /// As [`compared_at`], with what Git tells of since when each file is there.
 pub fn compared_since(now: &str, before: &Files, after: &Files, since: &dyn Fn(&str) -> Appeared) -> Report {
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let spec = |files: &Files| -> Option<Spec> {
         let path = RepoPath::parse(SPEC_FILE).unwrap();
         files.get(SPEC_FILE).map(|text| parse(&path, text.as_bytes()).unwrap().spec)
@@ -250,14 +250,14 @@ pub fn asked<T>(files: &Files, name: &str, ask: impl FnOnce(&dyn Fn(Timestamp) -
             unsaid: None,
             part: Part::Whole,
         };
-        Clock { before, after, now }.lands(&pair, &Wanted::new(&Embedded::new(Limits::default())))
+        Clock { before, after, now }.lands(&pair, &Wanted::new(&Lent::default()))
     };
     ask(&at)
 }
 
 /// Returns what nothing has closed yet at an instant, with what Git tells of since when each file is there.
 pub fn unclosed_since(now: &str, files: &Files, since: &dyn Fn(&str) -> Appeared) -> Unclosed {
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let path = RepoPath::parse(SPEC_FILE).unwrap();
     let spec = parse(&path, files[SPEC_FILE].as_bytes()).unwrap().spec;
     let snapshot = snapshot(files);
@@ -272,7 +272,7 @@ struct Told<'a> {
     files: &'a Files,
     since: &'a dyn Fn(&str) -> Appeared,
     model: &'a Model,
-    renderer: &'a Embedded,
+    renderer: &'a Lent,
 }
 
 impl History for Told<'_> {

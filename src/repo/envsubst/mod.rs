@@ -14,6 +14,9 @@ use std::fmt;
 use crate::limit::{SUBSTITUTED, SUBSTITUTED_STEPS};
 use function::Operator;
 
+/// Begins what envsubst says of a variable that nothing sets.
+pub const NOT_SET: &str = "variable not set (strict mode)";
+
 /// What a name stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Variable<'v> {
@@ -23,6 +26,10 @@ pub enum Variable<'v> {
     Unknown,
     /// Nothing. A default counts, all else stays as it is written.
     Unset,
+    /// Nothing, and all but a default fails.
+    Missing,
+    /// Nothing, and the bare name fails.
+    MissingBare,
 }
 
 /// Why a text can't be filled in.
@@ -38,6 +45,8 @@ pub enum Failure {
     FunctionParameter,
     /// `:` and no known sign.
     DefaultFunction,
+    /// Nothing sets the variable of this name, where that counts.
+    NotSet(String),
     /// A part of a character is cut off.
     NotUtf8,
     /// More than the tool takes: so deep within each other, or so long.
@@ -53,6 +62,7 @@ impl fmt::Display for Failure {
             Failure::VariableName => "unable to parse variable name",
             Failure::FunctionParameter => "unable to parse substitution within function",
             Failure::DefaultFunction => "unable to parse default function",
+            Failure::NotSet(name) => return write!(f, "{NOT_SET}: {name:?}"),
             Failure::NotUtf8 => "a part of a value ends within a character",
             Failure::TooMuch => "its variables are too deep within each other, or too long",
         })
@@ -77,6 +87,13 @@ struct Function<'t> {
     arguments: Vec<Node<'t>>,
     /// As it is written, braces and all.
     written: &'t str,
+}
+
+impl Function<'_> {
+    /// Returns whether it is a name alone.
+    fn is_bare(&self) -> bool {
+        self.written.len() == self.name.len() + "${}".len()
+    }
 }
 
 /// What a text comes to.
@@ -177,8 +194,14 @@ impl<'l, 'v> Filler<'l, 'v> {
         }
         let value = match (self.lookup)(&function.name) {
             Variable::Unknown => return Ok(None),
-            Variable::Unset if !function.operator.is_default() => return Ok(None),
-            Variable::Unset => std::borrow::Cow::Borrowed(""),
+            Variable::Missing if !function.operator.is_default() => {
+                return Err(Failure::NotSet(function.name.clone().into_owned()));
+            }
+            Variable::MissingBare if function.is_bare() => {
+                return Err(Failure::NotSet(function.name.clone().into_owned()));
+            }
+            Variable::Unset | Variable::MissingBare if !function.operator.is_default() => return Ok(None),
+            Variable::Unset | Variable::Missing | Variable::MissingBare => std::borrow::Cow::Borrowed(""),
             Variable::Value(value) => value,
         };
         // A default that is not wanted may be anything.

@@ -66,6 +66,11 @@ impl LayoutTemplates {
         made.strip_prefix(before)?.strip_suffix(after).filter(|name| !name.is_empty())
     }
 
+    /// Returns whether all clusters would have one folder for their gates, so that there may be one cluster only.
+    pub fn has_one_gate_folder(&self) -> bool {
+        !["{cluster}", "{path}"].iter().any(|part| self.cluster_gate.contains(part))
+    }
+
     /// Returns each template with its key, in the order in which they are written.
     pub fn entries(&self) -> [(&'static str, &str); 11] {
         [

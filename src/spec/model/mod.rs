@@ -185,8 +185,13 @@ impl Spec {
     ///
     /// # Errors
     ///
-    /// As [`gate_base`](Spec::gate_base).
+    /// As [`gate_base`](Spec::gate_base); and for another cluster than the one of the spec, where the layout has one folder.
     pub fn gate_folder(&self, cluster: &str) -> Result<RepoPath, Error> {
+        if self.layout.has_one_gate_folder() && self.all_clusters().all(|one| one.name.value != cluster) {
+            let text =
+                format!("`clusterGate` of the layout is a folder of one cluster, and {cluster} is another");
+            return Err(Error::invalid(Diagnostic::error(text).help("use `{cluster}` or `{path}` in it")));
+        }
         self.folder().join(&self.gate_folder_below(cluster)).map_err(layout_error)
     }
 

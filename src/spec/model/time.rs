@@ -3,7 +3,7 @@
 use indexmap::IndexMap;
 
 use crate::path::RepoPath;
-use crate::schedule::{Interval, Length, Stretch};
+use crate::schedule::{Interval, Length, Settle, Stretch};
 use crate::spec::Placed;
 
 /// The clusters that a freeze or an override is about.
@@ -79,6 +79,8 @@ pub struct TableDef {
     pub place: crate::diagnostic::Place,
     /// From the beginning of its first day to the end of its last.
     pub bounds: Interval,
+    /// How long before the end of each open time nothing new is let in.
+    pub settle: Settle,
 }
 
 /// Groups of clusters whose windows open one after another.

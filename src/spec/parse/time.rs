@@ -7,11 +7,11 @@ use jiff::tz::TimeZone;
 use super::Parser;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
-use crate::schedule::{CalendarError, Event, Interval, Length, LengthError, events, is_reckoned};
+use crate::schedule::{CalendarError, Event, Interval, Length, LengthError, Settle, events, is_reckoned};
 use crate::spec::instant::{instant, is_day};
 use crate::spec::keys::{self, Shape};
 use crate::spec::model::{CalendarFile, Clusters, Freeze, Override, TableDef, Waves};
-use crate::spec::node::Node;
+use crate::spec::node::{Node, Value};
 use crate::spec::reader::{Field, Fields};
 use crate::spec::{Placed, check_time};
 use crate::text::sha256;
@@ -22,6 +22,10 @@ const BEFORE: i64 = 731;
 /// The most days of a table.
 const MOST: i64 = 3_660;
 
+/// How many minutes before the end of each open time nothing new is let in, where nothing says it: a start of a job, a fetch and
+/// a chain of several applies that succeed take less.
+const SETTLE: u32 = 5;
+
 impl Parser<'_> {
     pub(super) fn freezes(&mut self, field: Option<Field<'_>>) -> Vec<Freeze> {
         let mut freezes = Vec::new();
@@ -29,6 +33,10 @@ impl Parser<'_> {
             let fields = self.reader.table(node, key, &keys::FREEZE);
             let types = fields.get("types").map(|field| self.texts(field)).unwrap_or_default();
             let clusters = match fields.get("clusters") {
+                Some(field) if matches!(field.node.value, Value::Mapping(_)) => {
+                    let own = self.reader.table(field.node, field.home, &keys::SELECTED);
+                    self.labelled(&own).unwrap_or(Clusters::All)
+                }
                 Some(field) => Clusters::Named(self.texts(field)),
                 None => self.labelled(&fields).unwrap_or(Clusters::All),
             };
@@ -204,15 +212,15 @@ impl Parser<'_> {
         let every = self.reader.field_text(fields.get("every"));
         let from = self.reader.field_text(fields.get("from"));
         let through = self.reader.field_text(fields.get("through"));
+        let settle = self.length(fields.get("settle"));
         let Some(every) = every else {
-            let lone = [("from", &from), ("through", &through)];
-            for (key, text) in lone.into_iter().filter(|_| fields.get("every").is_none()) {
-                let Some(text) = text else { continue };
+            let lone = ["from", "through", "settle"].into_iter();
+            let lone = lone.filter_map(|key| Some((key, fields.get(key)?)));
+            for (key, field) in lone.filter(|_| fields.get("every").is_none()) {
                 let error =
                     Diagnostic::error(format!("`{key}` is of a table, and only a gate with `every` has one"));
-                self.reader
-                    .diagnostics
-                    .push(error.at(text.place.clone()).help("add `every: 5m`, or remove it"));
+                let place = self.reader.place(&field.node.span);
+                self.reader.diagnostics.push(error.at(place).help("add `every: 5m`, or remove it"));
             }
             return None;
         };
@@ -251,6 +259,7 @@ impl Parser<'_> {
             return None;
         }
         let minutes = every.value.trim_end_matches('m').parse().ok()?;
-        Some(TableDef { every: minutes, place: every.place, bounds })
+        let settle = settle.map_or(SETTLE, |own| own.minutes());
+        Some(TableDef { every: minutes, place: every.place, bounds, settle: Settle::of_minutes(settle) })
     }
 }

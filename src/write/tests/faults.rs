@@ -16,10 +16,12 @@ const STEPS: usize = 200;
 enum Fault {
     /// This step fails, later ones succeed: a full disk, a missing permission.
     Fail,
-    /// Nothing reaches the disk from this step on: a kill before it.
+    /// Nothing reaches the disk from this step on: a kill before it, or a disk that is gone.
     Kill,
     /// The same, after half of the step.
     Tear,
+    /// Nothing that takes space reaches the disk from this step on: a full disk.
+    Full,
 }
 
 /// Lets a number of steps pass, then goes wrong.
@@ -39,14 +41,41 @@ impl Faults {
     }
 }
 
+/// Kills before the file `run` is put in place: all that sort before it are new.
+fn kill_at_run() -> Faults {
+    let twin = Scratch::plain();
+    let plan = everything(&twin);
+    let actions = actions(|watch| drop(write_watched(&twin.repository(), &plan, watch).unwrap()));
+    Faults::new(Fault::Kill, actions.iter().position(|action| action.ends_with(" to run")).unwrap())
+}
+
+/// Returns all steps of an act.
+fn actions(act: impl FnOnce(&mut dyn Watch)) -> Vec<String> {
+    struct Listed(Vec<String>);
+    impl Watch for Listed {
+        fn before(&mut self, action: &str) -> Verdict {
+            self.0.push(action.to_owned());
+            Verdict::Go
+        }
+
+        fn durable(&self) -> bool {
+            false
+        }
+    }
+    let mut listed = Listed(Vec::new());
+    act(&mut listed);
+    listed.0
+}
+
 impl Watch for Faults {
-    fn before(&mut self, _: &str) -> Verdict {
+    fn before(&mut self, action: &str) -> Verdict {
         let number = self.seen;
         self.seen += 1;
         let error = || io::Error::from(io::ErrorKind::StorageFull);
         match (self.fault, number.cmp(&self.at)) {
             (_, std::cmp::Ordering::Less) => Verdict::Go,
             (Fault::Fail, std::cmp::Ordering::Greater) => Verdict::Go,
+            (Fault::Full, _) if !["put", "make"].iter().any(|word| action.starts_with(word)) => Verdict::Go,
             (Fault::Tear, std::cmp::Ordering::Equal) => Verdict::Tear(error()),
             _ => Verdict::Fail(error()),
         }
@@ -135,7 +164,7 @@ fn invariant_6_a_failure_at_any_step_leaves_the_old_tree_or_the_new() {
 #[test]
 fn invariant_6_a_kill_at_any_step_is_recovered() {
     for act in [Act::Write, Act::Undo] {
-        for fault in [Fault::Kill, Fault::Tear] {
+        for fault in [Fault::Kill, Fault::Tear, Fault::Full] {
             let mut at = 0;
             loop {
                 let scratch = Scratch::plain();
@@ -191,6 +220,101 @@ fn invariant_6_a_kill_at_any_step_of_the_recovery_is_recovered() {
         }
     }
     assert!(pairs > 100, "{pairs}");
+}
+
+/// One step goes wrong, and a later one too.
+struct Twice {
+    first: Faults,
+    half: bool,
+    second: Faults,
+}
+
+impl Watch for Twice {
+    fn before(&mut self, action: &str) -> Verdict {
+        match (self.first.before(action), self.second.before(action)) {
+            (Verdict::Fail(error), Verdict::Go) if self.half => Verdict::Tear(error),
+            (Verdict::Fail(error), Verdict::Go) => Verdict::Fail(error),
+            (_, second) => second,
+        }
+    }
+
+    fn durable(&self) -> bool {
+        false
+    }
+}
+
+/// What fails may be half done, the way back may fail or be cut short too, and the disk may stay full.
+///
+/// After the steps of the marker, each second one is always tried; of the others, a plain run tries some.
+#[test]
+fn invariant_6_a_second_fault_on_the_way_back_leaves_the_old_tree_or_the_new() {
+    let stride = if crate::is_thorough() { 1 } else { 19 };
+    let mut pairs = 0;
+    for act in [Act::Write, Act::Undo] {
+        let listed = {
+            let scratch = Scratch::plain();
+            let (plan, ..) = prepare(&scratch, act);
+            actions(|watch| perform(&scratch, act, &plan, watch).unwrap())
+        };
+        let marker = listed.iter().position(|action| action == "put next/committed").unwrap();
+        let is_of_marker = |at: &usize| (marker..marker + 2).contains(at);
+        let first = |at: &usize| at.is_multiple_of(stride) || is_of_marker(at);
+        for at in (0..listed.len()).filter(first) {
+            let step = if is_of_marker(&at) { 1 } else { stride };
+            for (half, fault) in [
+                (false, Fault::Kill),
+                (true, Fault::Kill),
+                (true, Fault::Tear),
+                (true, Fault::Fail),
+                (true, Fault::Full),
+            ] {
+                for again in (at + 1..).step_by(step) {
+                    let scratch = Scratch::plain();
+                    let (plan, old, new) = prepare(&scratch, act);
+                    let mut faults = Twice {
+                        first: Faults::new(Fault::Fail, at),
+                        half,
+                        second: Faults::new(fault, again),
+                    };
+                    let result = perform(&scratch, act, &plan, &mut faults);
+                    let of = format!("{act:?} {at}, {fault:?} {again}");
+                    let tree = scratch.tree();
+                    assert!(result.is_err() || tree == new, "{of}: success, and not the new tree");
+                    recover_watched(&scratch.repository(), &mut Quick).unwrap();
+                    let after = scratch.tree();
+                    assert!(after == old || after == new, "{of}: {after:#?}");
+                    assert!(result.is_err() || after == new, "{of}: what succeeded was taken back");
+                    goes_on(&scratch, act, &plan, &old, &new);
+                    pairs += 1;
+                    if !faults.second.struck() {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+    assert!(pairs > 100, "{pairs}");
+}
+
+/// The disk takes the marker, but does not say that it has it, and then neither takes anything nor gives it back.
+#[test]
+fn where_the_marker_can_t_be_withdrawn_the_new_tree_stands_and_is_told() {
+    let scratch = Scratch::plain();
+    let (plan, _, new) = prepare(&scratch, Act::Write);
+    let listed = {
+        let twin = Scratch::plain();
+        let (plan, ..) = prepare(&twin, Act::Write);
+        actions(|watch| perform(&twin, Act::Write, &plan, watch).unwrap())
+    };
+    let marker = listed.iter().position(|action| action == "put next/committed").unwrap();
+    let error =
+        write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Tear, marker)).unwrap_err();
+    assert_eq!(scratch.tree(), new);
+    let is_told = |one: &Diagnostic| one.message.contains("all new files stand");
+    assert!(error.diagnostics.iter().any(is_told), "{error:?}");
+    assert!(matches!(recover_watched(&scratch.repository(), &mut Quick), Ok(Some(Recovered::Finished(_)))));
+    assert_eq!(scratch.tree(), new);
+    assert!(undo(&scratch.repository()).unwrap().is_some());
 }
 
 /// Kills at one step, as [`Faults`] does.
@@ -276,7 +400,7 @@ fn invariant_6_a_process_that_dies_at_any_step_leaves_a_journal() {
 fn a_write_waits_until_an_interrupted_one_is_taken_back() {
     let scratch = Scratch::git();
     let (plan, old, _) = prepare(&scratch, Act::Write);
-    write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Kill, 33)).unwrap_err();
+    write_watched(&scratch.repository(), &plan, &mut kill_at_run()).unwrap_err();
     assert_ne!(scratch.tree(), old);
     let error = write(&scratch.repository(), &creating("other")).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Conflict);
@@ -289,7 +413,7 @@ fn a_write_waits_until_an_interrupted_one_is_taken_back() {
 fn invariant_6_recovery_overwrites_nothing_that_was_edited_since() {
     let scratch = Scratch::git();
     let (plan, old, _) = prepare(&scratch, Act::Write);
-    write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Kill, 33)).unwrap_err();
+    write_watched(&scratch.repository(), &plan, &mut kill_at_run()).unwrap_err();
     scratch.put("private", "by hand");
     let torn = scratch.tree();
     let error = recover(&scratch.repository()).unwrap_err();
@@ -305,7 +429,7 @@ fn invariant_6_recovery_overwrites_nothing_that_was_edited_since() {
 fn a_damaged_backup_or_journal_stops_the_recovery_before_it_changes_anything() {
     let scratch = Scratch::git();
     let (plan, ..) = prepare(&scratch, Act::Write);
-    write_watched(&scratch.repository(), &plan, &mut Faults::new(Fault::Kill, 35)).unwrap_err();
+    write_watched(&scratch.repository(), &plan, &mut kill_at_run()).unwrap_err();
     let torn = scratch.tree();
     for number in 0..plan.len() {
         let name = format!(".git/gitops-windows/next/old/{number}");

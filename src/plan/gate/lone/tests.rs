@@ -2,7 +2,7 @@ use super::*;
 use crate::delivery::Known;
 use crate::delivery::Model;
 use crate::plan::split::{Selection, split};
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::{File, Snapshot};
 use crate::template::Templates;
 
@@ -65,7 +65,7 @@ fn ways_of(spec: &str, depends: [&str; 2], other: &str) -> Vec<String> {
     }
     let path = RepoPath::parse("windows.yaml").unwrap();
     let spec = crate::spec::parse(&path, spec.as_bytes()).unwrap().spec;
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &renderer);
     let input = Input { spec: &spec, snapshot: &snapshot, model: &model, renderer: &renderer };
     let templates = Templates::new(BTreeMap::new()).unwrap();

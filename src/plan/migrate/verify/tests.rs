@@ -3,7 +3,7 @@
 use super::*;
 use crate::delivery::Known;
 use crate::delivery::inventory::{deletions, inventories};
-use crate::render::{Embedded, Limits};
+use crate::render::Lent;
 use crate::repo::File;
 
 /// Reads a cluster of Flux Kustomizations, each with the one that it depends on.
@@ -19,7 +19,7 @@ fn model(all: &[(&str, &str)]) -> Model {
     // What `flux bootstrap` writes: what no root brings is nowhere.
     let root = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: flux-system, namespace: flux-system }\nspec:\n  path: ./clusters/edge\n  prune: true\n  sourceRef: { kind: GitRepository, name: flux-system }\n";
     snapshot.insert(RepoPath::parse("clusters/edge/flux-system.yaml").unwrap(), File::new(root.as_bytes()));
-    Model::read(&snapshot, &RepoPath::top(), &Known::default(), &Embedded::new(Limits::default()))
+    Model::read(&snapshot, &RepoPath::top(), &Known::default(), &Lent::default())
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn what_stands_twice_is_the_same_where_nothing_changes() {
     for (path, text) in &files {
         snapshot.insert(RepoPath::parse(path).unwrap(), File::new(text.as_bytes()));
     }
-    let renderer = Embedded::new(Limits::default());
+    let renderer = Lent::default();
     let text = "apiVersion: gitops-windows/v1\ntypes: { rt: {}, rw: { window: nights } }\nwindows: { nights: { timeZone: Europe/Berlin, open: 0 22 * * SAT, close: 0 4 * * SUN } }\nclusters: { edge: {} }\n";
     let spec = crate::spec::parse(&RepoPath::parse("windows.yaml").unwrap(), text.as_bytes()).unwrap().spec;
     let model = Model::read(&snapshot, &RepoPath::top(), &Known::default(), &renderer);

@@ -84,6 +84,7 @@ fn told_of(name: &str, change: impl Fn(&mut Vec<LiveKustomization>)) -> Vec<Stri
             path: Some(path(&format!("clusters/edge/apps/apps-{of}"))),
             prune: false,
             deletion_policy: String::new(),
+            is_kept: false,
             place: Place::file(path("flux.yaml")),
             brings_itself: false,
             beyond: [json!({ "substitute": { "site": "north" } }), json!(null)],
