@@ -112,18 +112,6 @@ fn kustomizations(belief: &Belief<'_>, cluster: &Cluster) -> Vec<Value> {
     cluster.kustomizations.iter().map(one).collect()
 }
 
-/// Says of a cluster that its Flux Kustomizations are in Git, with paths that stand in the folder of the spec alone: Flux takes
-/// them from the top of what it fetches.
-fn from_its_folder(model: &Model, spec: &Spec, name: &str) -> Option<String> {
-    let folder = spec.folder();
-    let own = model.all_flux().iter().filter(|one| one.file.segments().any(|part| part == name));
-    let mut paths = own.filter_map(|one| one.path.as_ref()).filter(|path| !model.graph.has(path));
-    let path = paths.find(|path| folder.join(path.as_str()).is_ok_and(|below| model.graph.has(&below)))?;
-    Some(format!(
-        "its Flux Kustomizations name paths that are not there: {path} stands in {folder}. Flux begins at the top of Git"
-    ))
-}
-
 /// Returns the belief as lines: a heading for each cluster, a line for each Flux Kustomization.
 ///
 /// Many that no cluster gets are told by their folders at the top of the repository, unless `all` are wanted.
@@ -132,9 +120,7 @@ pub fn text(model: &Model, spec: Option<&Spec>, all: bool) -> String {
     let mut is_gated = false;
     for (name, cluster) in belief.clusters() {
         let Some(cluster) = cluster else {
-            let found = spec.and_then(|spec| from_its_folder(model, spec, name));
-            let why = found.unwrap_or_else(|| "no Flux Kustomization of it is in Git".to_owned());
-            text.push_str(&format!("{name}  {why}\n"));
+            text.push_str(&format!("{name}  no Flux Kustomization of it is in Git\n"));
             continue;
         };
         let proposed = if !cluster.is_said() { " (proposed: nothing in Git names it)" } else { "" };

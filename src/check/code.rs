@@ -192,6 +192,8 @@ codes! {
         "An object has a version that the Flux in Git does not serve.";
     LATE_LANDING = "GW075" "late-landing" Note
         "What a window lets in last may land after it.";
+    REFUSED_OBJECT = "GW076" "refused-object" Error
+        "The API server refuses an object that Flux reads, and so its whole build.";
     RESTORED_LIST = "GW077" "restored-list" Warning
         "The list that a migration goes back to differs from its sides.";
     MISSING_ZONE = "GW101" "missing-zone" Warning

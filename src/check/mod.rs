@@ -31,8 +31,8 @@ use jiff::Timestamp;
 
 pub use all::Standard;
 pub use audit::{AUDITS, Audit, lost_values, once_more};
-pub(crate) use code::MISSING_PATH;
 pub use code::{CODES, Code, code_of_lint};
+pub(crate) use code::{MISSING_PATH, REFUSED_OBJECT};
 pub use explain::explain;
 pub use generated::{Generated, generated};
 pub use github::github;

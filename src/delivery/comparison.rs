@@ -7,6 +7,7 @@ use crate::delivery::alike::told_apart;
 use crate::delivery::artifacts::Artifacts;
 use crate::delivery::counterpart::{alone, counterparts};
 use crate::delivery::difference::{Changes, changes};
+use crate::delivery::refused::refusal;
 use crate::delivery::withheld::withhold;
 use crate::delivery::{Applier, Artifact, Cause, Model, Reached, appliers};
 use crate::path::RepoPath;
@@ -388,7 +389,17 @@ fn build_of(
         let (positions, requests): (Vec<usize>, Vec<Request>) = wanted.into_iter().unzip();
         for (position, outcome) in positions.into_iter().zip(renderer.render(&files, &requests)) {
             let post_build = appliers[position].0.post_build();
-            outcomes[position] = outcome.and_then(|objects| told_apart(post_build, objects));
+            let is_applied = appliers[position].0.kustomization.is_some();
+            let refused = |objects: &[Object]| {
+                let values = objects.iter().map(|object| &*object.value);
+                is_applied.then(|| refusal(post_build, values)).flatten()
+            };
+            outcomes[position] = outcome.and_then(|objects| told_apart(post_build, objects)).and_then(
+                |objects| match refused(&objects) {
+                    Some(message) => Err(RenderError { message }),
+                    None => Ok(objects),
+                },
+            );
         }
     }
     outcomes

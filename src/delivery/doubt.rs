@@ -322,7 +322,7 @@ resources:
         let source = |more: &str| {
             let meta = "metadata: { name: flux-system, namespace: flux-system }";
             format!(
-                "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n{meta}\nspec: {{ url: https://git.example.com/fleet{more} }}\n"
+                "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\n{meta}\nspec: {{ interval: 1m, url: https://git.example.com/fleet{more} }}\n"
             )
         };
         let fine = ("clusters/prod/b.yaml", SERVICE);

@@ -31,6 +31,7 @@ pub struct Ignore {
     /// What paths of a checkout begin with; all is checked out where there is none.
     sparse: Arc<[String]>,
     is_pushed: bool,
+    has_submodules: bool,
     copied: Option<Ready>,
 }
 
@@ -45,6 +46,8 @@ pub struct Artifact {
     pub sparse: Vec<String>,
     /// Whether `flux push artifact` has packed it.
     pub is_pushed: bool,
+    /// The `spec.recurseSubmodules` of the source: what lies in submodules is not here, and is there.
+    pub has_submodules: bool,
     /// What an ArtifactGenerator copies of the source; `None` where it is all of that.
     pub copied: Option<Copied>,
 }
@@ -97,7 +100,8 @@ impl Ignore {
             patterns.extend(Pattern::of_file(&path.parent().unwrap_or_default(), text));
         }
         patterns.extend(Pattern::of_source(&source.top, source.ignore.as_deref().unwrap_or_default()));
-        Ignore { patterns: Arc::new(patterns), sparse, is_pushed: source.is_pushed, copied: None }
+        let Artifact { is_pushed, has_submodules, .. } = *source;
+        Ignore { patterns: Arc::new(patterns), sparse, is_pushed, has_submodules, copied: None }
     }
 
     /// Returns it for what a generator copies of the source.
@@ -143,6 +147,9 @@ impl Ignore {
             return false;
         }
         let built: BTreeSet<&RepoPath> = built.collect();
+        if snapshot.hollow().any(|submodule| built.iter().any(|folder| folder.is_within(submodule))) {
+            return false;
+        }
         let is_list = |path: &RepoPath| path.name().is_some_and(|name| FILE_NAMES.contains(&name));
         // Flux lists by itself what lies in a folder without a list.
         let may_be_listed = |path: &RepoPath| {
@@ -175,14 +182,44 @@ impl Ignore {
         let kept = |(path, entry): &(&RepoPath, &Entry)| !is_link(entry) && !self.leaves_out(path);
         let own = |(path, entry): (&RepoPath, &Entry)| (path.clone(), entry.clone());
         let Some(copied) = &self.copied else {
-            return Snapshot::new(snapshot.entries().filter(kept).map(own).collect());
+            let applied = Snapshot::new(snapshot.entries().filter(kept).map(own).collect());
+            let hollow = self.hollow(snapshot, &applied);
+            return applied.with_hollow(hollow);
         };
         let mut found = BTreeMap::new();
         for stem in copied.stems() {
             let one = snapshot.entry(&stem).map(|entry| (&stem, entry));
             found.extend(one.into_iter().chain(snapshot.below(&stem)).filter(kept).map(own));
         }
-        Snapshot::new(found)
+        let applied = Snapshot::new(found);
+        let hollow = self.hollow(snapshot, &applied);
+        applied.with_hollow(hollow)
+    }
+
+    /// Returns the folders of an artifact in which nothing lies that it has: a folder is taken in by itself, if no pattern
+    /// matches it (fluxcd/pkg, `Storage.Archive`). That of a submodule is made without its content (go-git,
+    /// `checkoutChangeSubmodule`).
+    fn hollow(&self, snapshot: &Snapshot, applied: &Snapshot) -> BTreeSet<RepoPath> {
+        let submodules = snapshot.hollow().filter(|_| !self.has_submodules);
+        let around = snapshot.entries().map(|(path, _)| path).filter(|path| applied.entry(path).is_none());
+        let around = around.filter(|path| is_checked_out(&self.sparse, path)).flat_map(RepoPath::parents);
+        let all: BTreeSet<RepoPath> = around.chain(submodules.cloned()).collect();
+        let is_empty = |folder: &RepoPath| !folder.is_top() && applied.below(folder).next().is_none();
+        all.into_iter().filter(|folder| is_empty(folder) && self.keeps_folder(folder)).collect()
+    }
+
+    /// Returns whether a folder is taken in, be something in it or not.
+    fn keeps_folder(&self, folder: &RepoPath) -> bool {
+        // A default that matches a folder matches what is in it; this name is none of them.
+        let Ok(inside) = folder.join("inside") else { return false };
+        if self.is_pushed && (is_of_git(&inside) || is_never_pushed(&inside)) {
+            return false;
+        }
+        let is_kept = match self.patterns.iter().rev().find(|pattern| pattern.matches_folder(folder)) {
+            Some(pattern) => pattern.includes,
+            None => !(is_of_git(&inside) || self.patterns.is_empty() && is_by_default(&inside)),
+        };
+        is_kept && self.copied.as_ref().is_none_or(|copied| copied.takes(&inside))
     }
 }
 

@@ -182,6 +182,11 @@ impl Walk<'_, '_> {
         let spec = self.source(id).unwrap_or(&Value::Null);
         let paths = spec["sparseCheckout"].as_array().filter(|_| id.kind == "GitRepository");
         let sparse = paths.into_iter().flatten().filter_map(|path| Some(path.as_str()?.to_owned()));
-        Artifact { ignore: spec["ignore"].as_str().map(str::to_owned), sparse: sparse.collect(), ..artifact }
+        Artifact {
+            ignore: spec["ignore"].as_str().map(str::to_owned),
+            sparse: sparse.collect(),
+            has_submodules: spec["recurseSubmodules"] == true,
+            ..artifact
+        }
     }
 }

@@ -9,7 +9,7 @@ use crate::diagnostic::Place;
 use crate::path::RepoPath;
 use crate::repo::flux::is_yaml;
 use crate::repo::kustomization::FILE_NAMES;
-use crate::repo::{Entry, FluxKustomization, Graph, Kustomization, Snapshot, generated_children};
+use crate::repo::{Entry, FluxKustomization, Graph, Kustomization, Snapshot, built, generated_children};
 
 /// Something that the build of a Flux Kustomization needs and that its source does not fetch.
 #[derive(Clone, Debug)]
@@ -33,6 +33,9 @@ pub enum Effect {
     Lists,
     /// It comes without what the link leads to.
     Lacks,
+    /// The folder is there, and nothing to apply in it: the build has no object, and Flux prunes all that it applied
+    /// (fluxcd/pkg/kustomize, `findOrGenerateKustomization`).
+    Empties,
 }
 
 impl Lacking {
@@ -184,6 +187,10 @@ impl Walk<'_> {
             self.found.extend(why.map(|why| lacking(folder, why.of_folder(folder), Effect::Fails)));
             return;
         }
+        if let Some(why) = self.emptied(folder) {
+            self.found.push(lacking(folder, why, Effect::Empties));
+            return;
+        }
         if let Some(list) = self.graph.get(folder).filter(|_| !there.graph.has(folder)) {
             let why = self.fetched.ignore.reason(&list.file);
             self.found.extend(why.map(|why| lacking(&list.file, why, Effect::Lists)));
@@ -205,6 +212,34 @@ impl Walk<'_> {
             let effect = if is_list(&link) { Effect::Lists } else { Effect::Lacks };
             self.lacks(&link, effect, None);
         }
+    }
+
+    /// Returns why nothing of what lies in a folder is there for Flux to list; `None` where there is something, or never was.
+    fn emptied(&self, folder: &RepoPath) -> Option<LeftOut> {
+        let there = &self.fetched.view;
+        if built(&there.graph, folder).first().is_some()
+            || there.snapshot.below(folder).any(|(path, _)| is_yaml(path))
+        {
+            return None;
+        }
+        let mut own =
+            self.snapshot.below(folder).map(|(path, _)| path).filter(|path| is_yaml(path) || is_list(path));
+        let Some(first) = own.next() else {
+            let submodule = self.snapshot.hollow().find(|one| folder.is_within(one))?;
+            return Some(LeftOut::Submodule(submodule.clone()));
+        };
+        match self.why(first)? {
+            why @ LeftOut::Link(_) => Some(why),
+            why if own.next().is_none() => Some(why),
+            why => Some(why.of_folder(folder)),
+        }
+    }
+
+    /// Returns why a path is not there: it leads over a link, or the source leaves it out.
+    fn why(&self, path: &RepoPath) -> Option<LeftOut> {
+        let is_link = |above: &RepoPath| matches!(self.snapshot.entry(above), Some(Entry::Symlink { .. }));
+        let link = path.ancestors().find(is_link);
+        link.map(LeftOut::Link).or_else(|| self.fetched.ignore.reason(path))
     }
 
     /// Looks at what a list of the artifact names.
@@ -245,10 +280,7 @@ impl Walk<'_> {
     }
 
     fn lacks(&mut self, path: &RepoPath, effect: Effect, named: Option<&Place>) {
-        let is_link = |above: &RepoPath| matches!(self.snapshot.entry(above), Some(Entry::Symlink { .. }));
-        let link = path.ancestors().find(is_link);
-        let why = link.map(LeftOut::Link).or_else(|| self.fetched.ignore.reason(path));
-        if let Some(why) = why
+        if let Some(why) = self.why(path)
             && self.seen.insert(path.clone())
         {
             self.found.push(Lacking { path: path.clone(), why, effect, named: named.cloned() });

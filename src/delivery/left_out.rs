@@ -12,6 +12,8 @@ pub enum LeftOut {
     /// It is a symbolic link, or leads over one: an archive takes in regular files and folders only (fluxcd/pkg,
     /// `artifact/storage`, `Storage.Archive`).
     Link(RepoPath),
+    /// It is a submodule, of which a source makes the folder alone (source-controller, `spec.recurseSubmodules`).
+    Submodule(RepoPath),
     /// A line of a `.sourceignore` file.
     File {
         /// The file.
@@ -51,6 +53,7 @@ impl LeftOut {
         };
         match self {
             LeftOut::Link(_) => "put files in place of the link, or name its target".to_owned(),
+            LeftOut::Submodule(_) => "set `spec.recurseSubmodules: true` on the source".to_owned(),
             LeftOut::File { file, line, what, .. } => {
                 back(what, &file.parent().unwrap_or_default(), line, file.as_str())
             }
@@ -84,6 +87,9 @@ impl fmt::Display for LeftOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             LeftOut::Link(link) => write!(f, "`{link}` is a symbolic link, and no source fetches links"),
+            LeftOut::Submodule(folder) => {
+                write!(f, "`{folder}` is a submodule, and the source fetches none")
+            }
             LeftOut::File { file, line, .. } => write!(f, "`{line}` in {file} leaves it out"),
             LeftOut::Source { line, .. } => {
                 write!(f, "`{line}` in `spec.ignore` of its source leaves it out")

@@ -87,6 +87,11 @@ impl Pattern {
         self.matches_as(file, false)
     }
 
+    /// As [`matches`](Pattern::matches), of a folder.
+    pub fn matches_folder(&self, folder: &RepoPath) -> bool {
+        self.matches_as(folder, true)
+    }
+
     fn matches_as(&self, file: &RepoPath, is_folder: bool) -> bool {
         if !file.is_within(&self.domain) {
             return false;

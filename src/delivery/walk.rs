@@ -13,6 +13,7 @@ use crate::delivery::fetched::Artifact;
 use crate::delivery::former::Left;
 use crate::delivery::generator::{self, Fault};
 use crate::delivery::reading::Reader;
+use crate::delivery::refused::refusal;
 use crate::delivery::root::Root;
 use crate::delivery::secure_join::secure_join;
 use crate::delivery::source::{EXTERNAL, SourceId};
@@ -241,7 +242,10 @@ impl<'r, 'a> Walk<'r, 'a> {
         }
         for (step, (objects, error)) in steps.iter().zip(&mut answers) {
             if error.is_none() {
-                *error = unfilled(&step.post_build, objects.iter().map(|one| &*one.value));
+                let values = || objects.iter().map(|one| &*one.value);
+                // Whoever applies a root by hand gets the other objects of it all the same.
+                let refusal = || step.by.and_then(|_| refusal(&step.post_build, values()));
+                *error = unfilled(&step.post_build, values()).or_else(refusal);
             }
         }
         for (step, (_, error)) in steps.iter().zip(&answers) {

@@ -10,6 +10,7 @@ mod keys;
 mod lost;
 mod near;
 mod opening;
+mod retargeted;
 mod revision;
 mod values;
 mod wait;
@@ -22,7 +23,8 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::delivery::{Comparison, World, build};
+use crate::check::REFUSED_OBJECT;
+use crate::delivery::{Comparison, SERVER_REFUSES, World, build};
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::shell_line;
 use crate::path::RepoPath;
@@ -30,7 +32,7 @@ use crate::pr::clock::Clock;
 use crate::pr::landing::Landing;
 use crate::pr::report::{By, Line};
 use crate::pr::withheld::Withheld;
-use crate::render::{Renderer, without_aliases};
+use crate::render::{Renderer, is_of_here, without_aliases};
 use crate::repo::manifest::ObjectId;
 
 /// The code of a Flux Kustomization that is applied by one that waits, and that nothing suspends.
@@ -150,12 +152,19 @@ pub fn findings(
         }
         let build = || {
             let reason = first_line(&one.reason);
+            if is_of_here(&one.reason) {
+                return not_looked_at(one, &reason);
+            }
+            if one.reason.starts_with(SERVER_REFUSES) {
+                let who = one.by.kustomization.as_ref().map_or(one.by.path.as_str(), |(_, name)| name);
+                return (format!("{reason}. {who} applies nothing new"), "correct that field".to_owned());
+            }
             let message = format!("{} does not build, so nothing of it lands: {reason}", one.by.path);
             (message, without_aliases(&one.reason).map_or_else(|| run(one), str::to_owned))
         };
         let gone = gone::gone(clock, one);
         let of_check = checked.iter().position(|told| gone::is_told(clock, told, one));
-        if of_check.is_some() && gone.is_none() {
+        if of_check.is_some() && gone.is_none() || is_refused(&checked, one) {
             continue;
         }
         replaced.extend(of_check);
@@ -164,7 +173,8 @@ pub fn findings(
         let (file, line) = place.map_or((None, None), |told| (told.file.clone(), told.line));
         let file = file.filter(is_there);
         let (cluster, from) = (one.cluster.clone(), Some(clock.now));
-        let topic = if gone::is_retired(clock, one) { Topic::Check } else { Topic::Error };
+        let is_no_error = gone::is_retired(clock, one) || is_of_here(&one.reason);
+        let topic = if is_no_error { Topic::Check } else { Topic::Error };
         let (message, help) = gone.unwrap_or_else(build);
         found.push(Finding { topic, cluster, message, from, help, file, line, ..Finding::default() });
     }
@@ -176,12 +186,31 @@ pub fn findings(
     found.extend(window::windows(clock));
     found.extend(wait::waits(clock));
     found.extend(revision::revisions(clock));
+    found.extend(retargeted::retargeted(clock));
     found.extend(lost::losing(clock, changes));
     found.extend(checked);
     without_consequences(&mut found, withheld);
     found.sort();
     found.dedup();
     found
+}
+
+/// Returns whether `check` says which object of a build is refused.
+fn is_refused(checked: &[Finding], one: &Withheld) -> bool {
+    let is_it =
+        |told: &Finding| told.code == Some(REFUSED_OBJECT.code) && told.message.starts_with(&one.reason);
+    one.reason.starts_with(SERVER_REFUSES) && checked.iter().any(is_it)
+}
+
+/// Says of a folder that needs what is not here, which Flux may well have, that it is not looked at, and what to do.
+fn not_looked_at(one: &Withheld, reason: &str) -> (String, String) {
+    let message = format!("{} is not looked at: its build {reason}", one.by.path);
+    let help = match (without_aliases(&one.reason), reason.contains("remote")) {
+        (Some(help), _) => help,
+        (None, true) => "copy it into the repository with `gitops-windows fetch-bases`",
+        (None, false) => "build the folder elsewhere; Flux may well build it",
+    };
+    (message, help.to_owned())
 }
 
 /// Returns the command that builds what does not build: as Flux does where kustomize alone makes something else of it.

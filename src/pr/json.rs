@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::delivery::Release;
+use crate::delivery::{Kind, Release};
 use crate::pr::field::Field;
 use crate::pr::finding::Finding;
-use crate::pr::landing::Landing;
+use crate::pr::landing::{Landing, State};
 use crate::pr::report::{By, Line, Report};
 use crate::pr::train::Train;
 use crate::repo::manifest::ObjectId;
@@ -65,6 +65,7 @@ fn change(line: &Line) -> Value {
         "places": line.files.iter().map(|one| json!({
             "file": one.path.to_string(), "line": one.line,
         })).collect::<Vec<_>>(),
+        "kept": line.kind == Kind::Deleted && line.lands.state == State::Never,
         "lands": landing(&line.lands),
     })
 }

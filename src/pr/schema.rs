@@ -47,6 +47,7 @@ pub fn schema() -> Value {
             ("fields", list(object(vec![("path", text()), ("before", json!(true)), ("after", json!(true))]))),
             ("files", list(text())),
             ("places", list(object(vec![("file", text()), ("line", number())]))),
+            ("kept", json!({ "type": "boolean" })),
             ("lands", object(vec![
                 ("state", one_of(&["at-once", "window", "frozen", "never", "unknown"])),
                 ("earliest", nullable(instant())),

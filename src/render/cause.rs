@@ -4,6 +4,8 @@
 //! (`kustomize/api/internal/target/kusttarget.go`, `accumulateResources`); only the innermost says
 //! what is wrong.
 
+use std::borrow::Cow;
+
 use crate::render::NEEDS;
 
 /// How much of a report is kept.
@@ -21,6 +23,10 @@ const VALUES: [(&str, &str); 2] = [
     ("loading KV pairs: literal sources [", "one of `literals` is no `key=value`"),
     ("loading KV pairs: env source files: [", "an `envs` file is missing, or a line is no `key=value`"),
 ];
+
+/// Begins what kustomize repeats of the fields of a plugin, over many lines, before it says what is wrong
+/// (`kustomize/api/internal/plugins/loader`, `loadAndConfigurePlugin`), and ends it.
+const CONFIG: [&str; 2] = [" with config: `", "`: "];
 
 /// Returns the innermost error of a report, with the folder where it arose, and without the values of a generator.
 pub(super) fn cause(report: &str) -> String {
@@ -44,9 +50,14 @@ pub(super) fn cause(report: &str) -> String {
     if let Some((_, found)) = asked.filter(|(_, found)| found.starts_with(NEEDS)) {
         return found.to_owned();
     }
+    let [begin, end] = CONFIG;
+    let of_plugin =
+        reason.split_once(begin).and_then(|(plugin, rest)| Some((plugin, rest.split_once(end)?.1)));
+    let reason =
+        of_plugin.map_or(Cow::Borrowed(reason), |(plugin, why)| Cow::Owned(format!("{plugin}: {why}")));
     let text = match folder {
         Some(folder) if !reason.contains(folder) => format!("in {folder}: {reason}"),
-        _ => reason.to_owned(),
+        _ => reason.into_owned(),
     };
     match text.char_indices().nth(LIMIT) {
         Some((end, _)) => format!("{} …", &text[..end]),
@@ -103,6 +114,14 @@ mod tests {
         };
         assert_eq!(cause(&report("")), "in x/a: json: unknown field \"namespac\"");
         assert_eq!(cause(&report("\"")), "in x/a: json: unknown field \"namespac\"");
+    }
+
+    #[test]
+    fn the_fields_of_a_plugin_are_left_out() {
+        let report = "trouble configuring builtin HelmChartInflationGenerator with config: `\nname: redis\nversion: \
+            1.0.0\n`: must specify --enable-helm";
+        let told = "trouble configuring builtin HelmChartInflationGenerator: must specify --enable-helm";
+        assert_eq!(cause(report), told);
     }
 
     #[test]

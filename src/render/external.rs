@@ -233,6 +233,9 @@ impl Room {
 
     /// Writes the snapshot's files, and its links as far as they stay inside.
     fn fill(&self, snapshot: &Snapshot, tree: &Tree) -> std::io::Result<()> {
+        for folder in snapshot.hollow() {
+            fs::create_dir_all(self.repository().join(folder.as_str()))?;
+        }
         for (path, entry) in snapshot.entries() {
             let place = self.repository().join(path.as_str());
             if let Some(folder) = place.parent() {

@@ -71,10 +71,6 @@ impl Tree {
         names.into_iter().map(|(name, entry)| (kind(entry), name.to_owned())).collect()
     }
 
-    fn is_folder(&self, path: &str) -> bool {
-        path.is_empty() || self.snapshot.under(path).next().is_some()
-    }
-
     /// Returns whether another tree is known to hold the same, without a look at either.
     pub(super) fn is_shared_with(&self, other: &Tree) -> bool {
         self.snapshot.is_shared_with(&other.snapshot)
@@ -99,7 +95,7 @@ impl Tree {
             return None;
         }
         match self.snapshot.at(path) {
-            None if self.is_folder(path) => Some(Found::Folder(Cow::Borrowed(path))),
+            None if self.snapshot.is_folder(path) => Some(Found::Folder(Cow::Borrowed(path))),
             None => Some(Found::Missing),
             Some(Entry::Symlink { .. }) => None,
             Some(Entry::File(file)) => Some(Found::File(Cow::Borrowed(path), file.clone())),
@@ -122,7 +118,7 @@ impl Tree {
             at.push(segment);
             let place = at.join("/");
             match self.snapshot.at(&place) {
-                None if self.is_folder(&place) => {}
+                None if self.snapshot.is_folder(&place) => {}
                 None => return Found::Missing,
                 Some(Entry::Symlink { target }) => {
                     links += 1;

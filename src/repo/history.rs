@@ -114,20 +114,25 @@ impl Repository {
         })?;
 
         let mut notes = Vec::new();
-        let mut listed = BTreeMap::new();
+        let (mut listed, mut submodules) = (BTreeMap::new(), BTreeMap::new());
         for record in records(&listing) {
             // "<mode> <type> <object>\t<path>".
             let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
             let head = std::str::from_utf8(&record[..tab]).unwrap_or_default();
             let mut fields = head.split_ascii_whitespace();
-            let (Some(mode), Some("blob"), Some(object)) = (fields.next(), fields.next(), fields.next())
-            else {
-                continue;
-            };
-            keep(&record[tab + 1..], (mode, object), &mut listed, &mut notes);
+            match (fields.next(), fields.next(), fields.next()) {
+                (Some(mode), Some("blob"), Some(object)) => {
+                    keep(&record[tab + 1..], (mode, object), &mut listed, &mut notes);
+                }
+                (_, Some("commit"), _) => keep(&record[tab + 1..], (), &mut submodules, &mut notes),
+                _ => {}
+            }
         }
 
         let mut snapshot = other.clone();
+        if !snapshot.hollow().eq(submodules.keys()) {
+            snapshot = snapshot.with_hollow(submodules.into_keys().collect());
+        }
         let gone = other.entries().map(|(path, _)| path).filter(|path| !listed.contains_key(*path));
         gone.for_each(|path| snapshot.remove(path));
         listed.retain(|path, (mode, object)| {

@@ -128,7 +128,7 @@ impl Repository {
     /// Reads every file that git tracks or would track, as it stands on disk.
     ///
     /// Outside of git every file is read but those in `.git` folders. Files above 4 MiB are recorded
-    /// without content, submodules and nested repositories are left out. Names that are not UTF-8
+    /// without content, what lies in submodules and nested repositories is left out. Names that are not UTF-8
     /// or hold a backslash or control character can't be written in a kustomization safely; they
     /// are left out with a note, as are pipes, sockets and devices.
     ///
@@ -137,8 +137,9 @@ impl Repository {
     /// When git fails or a file can't be read.
     pub fn read(&self) -> Result<Reading, Error> {
         let mut notes = Vec::new();
+        let mut submodules = BTreeMap::new();
         let names = match &self.git {
-            Some(git) => self.names_in_git(git, &mut notes)?,
+            Some(git) => self.names_in_git(git, &mut submodules, &mut notes)?,
             None => self.names_on_disk(&mut notes)?,
         };
         let dir = self.open_top()?;
@@ -172,7 +173,7 @@ impl Repository {
             }
         }
         notes.extend(left_out(&sparse));
-        Ok(Reading { snapshot: Snapshot::new(entries), notes })
+        Ok(Reading { snapshot: Snapshot::new(entries).with_hollow(submodules.into_keys().collect()), notes })
     }
 
     /// Names what `git status` calls changed: tracked changes and untracked files not ignored.
@@ -239,6 +240,7 @@ impl Repository {
     fn names_in_git(
         &self,
         dirs: &GitDirs,
+        submodules: &mut BTreeMap<RepoPath, ()>,
         notes: &mut Vec<Diagnostic>,
     ) -> Result<BTreeMap<RepoPath, Listed>, Error> {
         let git = self.ask_git();
@@ -259,6 +261,7 @@ impl Repository {
             let Some(tab) = record.iter().position(|byte| *byte == b'\t') else { continue };
             let (head, name) = (&record[..tab], &record[tab + 1..]);
             if head.get(2..8) == Some(b"160000") {
+                keep(name, (), submodules, notes);
                 continue;
             }
             let executable = (!dirs.file_mode).then(|| head.get(2..8) == Some(b"100755"));

@@ -62,6 +62,8 @@ pub struct Snapshot {
     /// Every path, and perhaps some more, at which something stands that is no folder and over which others lead: mostly
     /// links.
     crossed: Arc<BTreeSet<RepoPath>>,
+    /// The folders that stand although no entry is below them, as a submodule's before anybody fetches it.
+    hollow: Arc<BTreeSet<RepoPath>>,
     /// Its graph, once somebody has asked.
     graph: Arc<OnceLock<Graph>>,
 }
@@ -77,6 +79,19 @@ impl Snapshot {
         Snapshot { base: Arc::new(entries), crossed: Arc::new(crossed), ..Snapshot::default() }
     }
 
+    /// Returns it with these folders, which stand although nothing may lie in them.
+    ///
+    /// git knows none but the folder of a submodule; an artifact has one where all that lay in it is left out.
+    #[must_use]
+    pub fn with_hollow(self, folders: BTreeSet<RepoPath>) -> Snapshot {
+        Snapshot { hollow: Arc::new(folders), ..self }
+    }
+
+    /// Returns the folders that stand although nothing may lie in them, in the order of paths.
+    pub fn hollow(&self) -> impl Iterator<Item = &RepoPath> {
+        self.hollow.iter()
+    }
+
     /// Returns its graph, read by `read` once for all clones that differ in nothing on which it depends.
     pub(super) fn graph_by(&self, read: impl FnOnce() -> Graph) -> Graph {
         self.graph.get_or_init(read).clone()
@@ -84,7 +99,9 @@ impl Snapshot {
 
     /// Returns whether another snapshot is known to hold the same because both share all that they hold.
     pub(crate) fn is_shared_with(&self, other: &Snapshot) -> bool {
-        Arc::ptr_eq(&self.base, &other.base) && Arc::ptr_eq(&self.over, &other.over)
+        Arc::ptr_eq(&self.base, &other.base)
+            && Arc::ptr_eq(&self.over, &other.over)
+            && (Arc::ptr_eq(&self.hollow, &other.hollow) || self.hollow == other.hollow)
     }
 
     /// Returns everything, in the order of paths.
@@ -159,13 +176,15 @@ impl Snapshot {
 
     /// Returns the paths at which another snapshot holds something else, in order.
     pub fn differing(&self, other: &Snapshot) -> BTreeSet<RepoPath> {
+        let folders = self.hollow.symmetric_difference(&other.hollow);
         if Arc::ptr_eq(&self.base, &other.base) {
             let changed = self.over.keys().chain(other.over.keys());
-            return changed.filter(|path| self.entry(path) != other.entry(path)).cloned().collect();
+            let changed = changed.filter(|path| self.entry(path) != other.entry(path));
+            return changed.chain(folders).cloned().collect();
         }
         let here = self.entries().filter(|(path, entry)| other.entry(path) != Some(*entry));
         let gone = other.entries().filter(|(path, _)| self.entry(path).is_none());
-        here.chain(gone).map(|(path, _)| path.clone()).collect()
+        here.chain(gone).map(|(path, _)| path).chain(folders).cloned().collect()
     }
 
     /// Takes away what stands at the path.
@@ -245,11 +264,25 @@ impl Snapshot {
         Ok(reached)
     }
 
-    /// Returns whether the path is a folder with something in it; links are not followed.
+    /// Returns whether the path is a folder; links are not followed.
     ///
-    /// git knows no empty folders, so neither does a snapshot. The top always is one.
+    /// Something lies in it, but for [hollow](Snapshot::with_hollow) ones. The top always is one.
     pub fn is_dir(&self, path: &RepoPath) -> bool {
-        path.is_top() || self.below(path).next().is_some()
+        self.is_folder(path.as_str())
+    }
+
+    /// As [`is_dir`](Snapshot::is_dir), of a path in its normal form.
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
+        path.is_empty() || self.under(path).next().is_some() || self.is_hollow(path)
+    }
+
+    fn is_hollow(&self, path: &str) -> bool {
+        if self.hollow.is_empty() || self.hollow.contains(path) {
+            return !self.hollow.is_empty();
+        }
+        let prefix = format!("{path}/");
+        let next = self.hollow.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded)).next();
+        next.is_some_and(|one| one.as_str().starts_with(&prefix))
     }
 
     /// Returns the files and folders directly in a folder, in the order of their names.
@@ -311,9 +344,9 @@ impl PartialEq for Snapshot {
     fn eq(&self, other: &Snapshot) -> bool {
         if Arc::ptr_eq(&self.base, &other.base) {
             let mut changed = self.over.keys().chain(other.over.keys());
-            return changed.all(|path| self.entry(path) == other.entry(path));
+            return self.hollow == other.hollow && changed.all(|path| self.entry(path) == other.entry(path));
         }
-        self.entries().eq(other.entries())
+        self.hollow == other.hollow && self.entries().eq(other.entries())
     }
 }
 

@@ -12,6 +12,7 @@ mod held;
 mod helm;
 mod ignored;
 mod image;
+mod invalid;
 mod namespace;
 mod nested;
 mod outage;
@@ -56,7 +57,7 @@ const NAMED: usize = 3;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 34] = [
+pub const AUDITS: [Audit; 35] = [
     suspend::audit,
     value::audit,
     dependency::audit,
@@ -78,6 +79,7 @@ pub const AUDITS: [Audit; 34] = [
     automation::audit,
     api::audit,
     served::audit,
+    invalid::audit,
     permission::audit,
     account::audit,
     image::audit,

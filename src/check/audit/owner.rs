@@ -97,6 +97,20 @@ fn pairs<'s>(deliveries: &[&Delivery], owners: &[Owner<'s>]) -> Vec<(Owner<'s>, 
     owners.iter().filter_map(worst).filter(|(one, other)| known.insert((one.0, other.0))).collect()
 }
 
+/// Names two Flux Kustomizations; equal names by what else tells them apart.
+fn told_apart(one: &Delivery, other: &Delivery) -> [String; 2] {
+    let name = |own: &Delivery| {
+        if one.name != other.name {
+            own.name.clone()
+        } else if one.namespace != other.namespace {
+            format!("{}/{}", own.namespace, own.name)
+        } else {
+            format!("{} of {}", own.name, own.path)
+        }
+    };
+    [one, other].map(name)
+}
+
 fn finding(
     subject: &Subject<'_>,
     first: &Delivery,
@@ -118,6 +132,7 @@ fn finding(
     if first.window().is_some() && (second.window().is_none() || first.change_type > second.change_type) {
         (early, late, one_at, other_at) = (second, first, other, one);
     }
+    let [first_name, second_name] = told_apart(early, late);
     let held = late.window().map(ToString::to_string).unwrap_or_default();
     let end = late.window().map(Hold::end).unwrap_or_default();
     let lands = match early.window() {
@@ -128,7 +143,7 @@ fn finding(
         OVERWRITTEN
             .finding(format!(
                 "{} and {} apply {named} with different content. {lands}, and {} overwrites it {end}",
-                early.name, late.name, late.name
+                first_name, second_name, second_name
             ))
             .help(format!("choose one place and one Flux Kustomization for each object\n{KEPT_OBJECTS}"))
     } else if ungated.is_some() {
@@ -151,7 +166,7 @@ fn finding(
         DOUBLE_OWNED
             .finding(format!(
                 "{} and {} both apply {named}. Removing {them} from one deletes {them}, although the other still lists {them}",
-                early.name, late.name
+                first_name, second_name
             ))
             .help(format!("choose one Flux Kustomization for each object\n{KEPT_OBJECTS}"))
     };

@@ -65,13 +65,19 @@ fn told(subject: &Subject<'_>, (lacking, flux, side, clusters): &Found<'_>) -> D
             format!("{name} of {whose} applies whatever else lies in {}", path.parent().unwrap_or_default())
         }
         Effect::Lacks => format!("{name} of {whose} does not apply its target"),
+        Effect::Empties => {
+            let prunes = flux.spec("prune") == true;
+            let effect = if prunes { "deletes all that it applied" } else { "applies nothing" };
+            format!("{name} of {whose} builds no object, and {effect}")
+        }
     };
     let source = subject.model.fetched_source(flux);
     let (kind, source, lacks) = match lacking.why {
         LeftOut::NotCopied => (flux.source_kind(), flux.source_name(), "does not hold"),
         _ => (source.kind.as_str(), source.name.as_str(), "does not fetch"),
     };
-    let why = format!("{kind} {source} {lacks} `{path}`: {}", lacking.why);
+    let what = if lacking.effect == Effect::Empties { "what lies in " } else { "" };
+    let why = format!("{kind} {source} {lacks} {what}`{path}`: {}", lacking.why);
     let finding = NOT_FETCHED
         .finding(format!("{why}. {effect}"))
         .at(place(subject, lacking, flux))
@@ -98,6 +104,8 @@ fn place(subject: &Subject<'_>, lacking: &Lacking, flux: &FluxKustomization) -> 
                 |spec: &Value| spec["ignore"].as_str().is_some_and(|text| text.contains(line.as_str()));
             in_source(subject.snapshot, &id, "ignore", has_line).unwrap_or_else(whole)
         }
+        LeftOut::Link(link) if lacking.named.is_none() => Place::file(link.clone()),
+        LeftOut::Submodule(_) => flux.place("path"),
         LeftOut::Link(_) | LeftOut::Sparse(_) | LeftOut::Default | LeftOut::Pushed | LeftOut::NotCopied => {
             whole()
         }

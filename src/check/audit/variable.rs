@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 use crate::repo::FluxKustomization;
 use crate::repo::flux::variables;
-use crate::repo::post_build::{SUBSTITUTE, is_kept_out};
+use crate::repo::post_build::{SUBSTITUTE, is_kept_out, puts_in};
 use crate::repo::secret::is_encrypted;
 use crate::text::some;
 
@@ -33,19 +33,21 @@ struct Found<'s> {
     clusters: BTreeSet<&'s str>,
 }
 
-/// Finds variables in objects under a `postBuild` that sets all of its variables in place.
+/// Finds variables in objects under a `postBuild` of which Git tells all variables: in place, or in what `substituteFrom` names.
 ///
-/// Where `substituteFrom` brings some from the cluster, what they are is not known, and nothing is told.
+/// Where that brings some which only the cluster knows, nothing is told.
 /// Kustomizations before Flux 2.9 put an empty text in place; those since then fail.
 pub fn audit(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut places: Vec<Place> = Vec::new();
     let mut all: Vec<Found<'_>> = Vec::new();
     for delivery in &subject.deliveries {
         let Some(flux) = subject.flux(delivery) else { continue };
-        let post_build = flux.spec("postBuild");
+        // What Git tells of `substituteFrom` stands in it as a value.
+        let post_build = &flux.post_build;
+        let is_idle = !flux.spec("postBuild")["substituteFrom"].is_null() && !puts_in(post_build);
         let from_cluster = post_build["substituteFrom"].as_array().is_some_and(|list| !list.is_empty());
         // Where what applies it does not build, it may set more than the file says.
-        if !post_build.is_object() || from_cluster || !flux.is_certain {
+        if !post_build.is_object() || from_cluster || is_idle || !flux.is_certain {
             continue;
         }
         let set: BTreeSet<&str> = post_build["substitute"]

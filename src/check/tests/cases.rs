@@ -45,6 +45,8 @@ pub const fn case(told: &'static str, shows: &'static [Edit], near: &'static [Ed
 const INNER: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: inner, namespace: flux-system }\nspec: { interval: 5m, prune: true, path: ./apps/inner, sourceRef: { kind: GitRepository, name: flux-system } }\n";
 const MORE: &str = "---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: more, namespace: flux-system }\nspec: { interval: 5m, prune: true, path: ./apps/more, sourceRef: { kind: GitRepository, name: flux-system } }\n---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: infra, namespace: flux-system }";
 const INFRA_HEAD: &str = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: { name: infra, namespace: flux-system }";
+const GIVES: &str =
+    "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: site, namespace: flux-system }\ndata: { ZONE: a }\n";
 const SETTINGS: &str =
     "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings, namespace: shop }\ndata: { a: '1' }\n";
 const NAMED: &str =
@@ -98,7 +100,7 @@ const LOCKED: Edit = (
     "# kustomize.toolkit.fluxcd.io\napiVersion: apps/v1\nkind: Deployment\nmetadata: { name: kustomize-controller, namespace: flux-system }\nspec: { selector: { matchLabels: { app: c } }, template: { metadata: { labels: { app: c } }, spec: { containers: [{ name: manager, image: c:1, args: [--default-service-account=tenant] }] } } }\n",
 );
 
-pub const CASES: [Case; 81] = [
+pub const CASES: [Case; 83] = [
     case("GW001 clusters/edge/apps.yaml:24", &[(KS, "5m # apps-rw", "5m\n  suspend: false")], &[]),
     case(
         "GW001 clusters/edge/apps.yaml:24",
@@ -696,6 +698,22 @@ pub const CASES: [Case; 81] = [
         "GW074 clusters/edge/apps.yaml:1",
         &[CRD, LISTS_CRD, (KS, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2")],
         &[CRD, (KS, "kustomize.toolkit.fluxcd.io/v1", "kustomize.toolkit.fluxcd.io/v1beta2")],
+    ),
+    case("GW076 clusters/edge/apps.yaml:14", &[(KS, "  interval: 5m # apps-rt\n", "")], &[]),
+    case(
+        "GW030 apps/rt/script.yaml:4",
+        &[
+            ("apps/rt/script.yaml", "", SCRIPT),
+            (RT, "service.yaml", "service.yaml, script.yaml"),
+            ("infra/site.yaml", "", GIVES),
+            (INFRA, "resources:\n", "resources:\n- ../../../infra/site.yaml\n"),
+            (KS, "5m # apps-rt", "5m\n  postBuild: { substituteFrom: [{ kind: ConfigMap, name: site }] }"),
+        ],
+        &[
+            ("apps/rt/script.yaml", "", SCRIPT),
+            (RT, "service.yaml", "service.yaml, script.yaml"),
+            (KS, "5m # apps-rt", "5m\n  postBuild: { substituteFrom: [{ kind: ConfigMap, name: site }] }"),
+        ],
     ),
     case(
         "GW058 clusters/edge/apps.yaml:27",

@@ -169,7 +169,7 @@ fn what_lets_nothing_in_before_its_end_is_refused() {
         table.map(|_| ()).map_err(|error| error.to_string())
     };
     let why =
-        "opens and lets nothing more in before its end at Tue 2026-03-24 10:06:00 +01:00, between two runs";
+        "opens and lets nothing more in before its end at Tue 2026-03-24 10:06:00 +01:00: no CronJob runs";
     assert!(refused(&before).unwrap_err().contains(why), "{:?}", refused(&before));
     let longer = spec(&gate);
     let what = Tabled { mechanism: MechanismName::Follow, cluster: "a", change_type: "rw" };

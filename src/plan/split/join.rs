@@ -14,7 +14,7 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::edit::prepare::unprepare;
 use crate::plan::edit::resources::{Item, rewrite};
-use crate::plan::split::left_list::{LeftList, left_list};
+use crate::plan::split::left_list::{LeftList, left_lists};
 use crate::plan::split::restore::{restore, unchanged};
 use crate::plan::split::{Selection, Undone, obligations};
 use crate::plan::{BACK, EntryOutcome, Plan, Problem, Report, Way, gate};
@@ -39,21 +39,22 @@ pub fn join(
     undone: &BTreeMap<RepoPath, Undone>,
 ) -> Result<Plan, Error> {
     let sides = input.sides();
+    let left: BTreeMap<RepoPath, LeftList> =
+        left_lists(input, &sides).into_iter().map(|left| (left.whole.clone(), left)).collect();
+    let on_the_way = OnTheWay { left: &left, undone };
     // What was handed over is no entry point any more, and has its name still.
     let is_left = |name: &str| {
         let named = Selection::Named(vec![name.to_owned()]);
-        !only_sides(input, &named, &sides, undone).is_empty()
+        !only_sides(input, &named, &sides, on_the_way).is_empty()
     };
     selection.known(input, &is_left)?;
     let mut builder = Builder::new(input.snapshot);
     let mut outcomes = Vec::new();
-    let mut corrected: BTreeSet<&RepoPath> = undone.keys().collect();
+    let corrected: BTreeSet<&RepoPath> = undone.keys().chain(left.keys()).collect();
     let mut freed: BTreeSet<RepoPath> = BTreeSet::new();
     for entry in input.wholes(&sides) {
         if let Some(reason) = handed_over(input, entry) {
-            let left = left_list(input, &sides, &entry.path, None);
-            corrected.extend(left.is_some().then_some(&entry.path));
-            let way = left.map_or_else(back, |left| back_of_left(&left));
+            let way = left.get(&entry.path).map_or_else(back, back_of_left);
             outcomes.push(
                 EntryOutcome::of(entry)
                     .refused(Problem::new(reason, format!("{way}\nrun `gitops-windows join` again"))),
@@ -76,7 +77,7 @@ pub fn join(
             ))),
         }
     }
-    outcomes.extend(only_sides(input, selection, &sides, undone));
+    outcomes.extend(only_sides(input, selection, &sides, on_the_way));
     if *selection == Selection::All
         && let Some(error) = refused(&outcomes, &corrected)
     {
@@ -158,7 +159,7 @@ fn only_sides(
     input: &Input<'_>,
     selection: &Selection,
     sides: &Sides,
-    undone: &BTreeMap<RepoPath, Undone>,
+    on_the_way: OnTheWay<'_>,
 ) -> Vec<EntryOutcome> {
     let mut found: BTreeMap<&RepoPath, EntryOutcome> = BTreeMap::new();
     let is_live = |entry: &EntryPoint| !entry.flux.is_empty() && input.knows_cluster(entry);
@@ -171,13 +172,34 @@ fn only_sides(
         if is_meant && input.model.entry(whole).is_none() {
             found.entry(whole).or_insert_with(|| {
                 let reason = format!("Flux Kustomization {name} applies one of its sides");
-                let way = undone.get(whole).map_or_else(back, back_of_undone);
+                let way = on_the_way.of(input, whole);
                 EntryOutcome::new(&entry.named_clusters(), whole)
                     .refused(Problem::new(reason, format!("{way}\nrun `gitops-windows join` again")))
             });
         }
     }
     found.into_values().collect()
+}
+
+/// What has to be corrected on the way back.
+#[derive(Clone, Copy)]
+struct OnTheWay<'a> {
+    /// The lists that stand again, by entry point.
+    left: &'a BTreeMap<RepoPath, LeftList>,
+    /// Those that a revert will restore.
+    undone: &'a BTreeMap<RepoPath, Undone>,
+}
+
+impl OnTheWay<'_> {
+    /// Returns the way back of an entry point of which Flux Kustomizations apply the sides.
+    fn of(self, input: &Input<'_>, whole: &RepoPath) -> String {
+        match self.left.get(whole) {
+            Some(left) => back_of_left(left),
+            // The last step is reverted already.
+            None if input.model.graph.has(whole) => format!("commit what is not yet\n{}", rest_of_back()),
+            None => self.undone.get(whole).map_or_else(back, back_of_undone),
+        }
+    }
 }
 
 /// What to do where a revert meets files of gates that the tool has written anew since.

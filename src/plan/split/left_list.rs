@@ -114,8 +114,7 @@ pub fn apart(input: &Input<'_>, whole: &RepoPath, sides: &[RepoPath]) -> (Vec<Re
         if listed.iter().any(|path| are_one(input, &child, path)) {
             continue;
         }
-        let taking =
-            graph.get(&child).map(|found| input.model.flux_taking_in(&found.file)).unwrap_or_default();
+        let taking = input.model.flux_building(&child);
         let folders: Vec<&RepoPath> = taking.iter().filter_map(|one| one.path.as_ref()).collect();
         if folders.is_empty() {
             nowhere.push(child);

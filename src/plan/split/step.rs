@@ -176,7 +176,8 @@ fn usable<'a>(input: &Input<'a>, entry: &EntryPoint) -> Result<&'a Kustomization
 fn unlisted(input: &Input<'_>, entry: &EntryPoint) -> Option<Problem> {
     input.model.flux_of(entry).find_map(|one| {
         let all = input.model.lacking(input.snapshot, one);
-        let list = all.into_iter().find(|lacking| lacking.effect == Effect::Lists)?;
+        let list =
+            all.into_iter().find(|lacking| matches!(lacking.effect, Effect::Lists | Effect::Empties))?;
         Some(Problem::unfetched(&Partial { name: one.name.clone(), lacking: Some(list) }))
     })
 }

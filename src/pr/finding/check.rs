@@ -68,7 +68,13 @@ pub(super) fn check(
         let all = history(&before, &after);
         on_the_way.retain(|one| all.iter().any(|other| is_same(&one.finding, &other.finding)));
         let all = news(&standards, before, &after);
-        new.retain(|one| all.iter().any(|other| is_same(one, other)));
+        // With all clusters built, one may be said to be of some of them.
+        let is_it = |one: &Diagnostic, other: &Diagnostic| one.code == other.code && one.place == other.place;
+        let told = |one: Diagnostic| match all.iter().any(|other| is_same(&one, other)) {
+            true => Some(one),
+            false => all.iter().find(|other| is_it(&one, other)).cloned(),
+        };
+        new = new.into_iter().filter_map(told).collect();
     }
     let of_history = |told: &Told| of_history(clock, comparison, landings, told);
     let mut found: Vec<Finding> = on_the_way.iter().filter_map(of_history).collect();

@@ -1,5 +1,6 @@
 //! Fields that Kubernetes does not let change.
 
+use crate::diagnostic::one_line;
 use crate::pr::finding::destructive::{dated, loss};
 use crate::pr::finding::{Finding, Topic};
 use crate::pr::report::Line;
@@ -36,7 +37,7 @@ pub(super) fn immutable(line: &Line) -> Option<Finding> {
         message: format!("{} of {id} {what}, {consequence}{}", refusal.path, dated(line)),
         from: line.lands.earliest,
         zone: line.lands.zone.clone(),
-        help: help.to_owned(),
+        help: one_line(help),
         ..Finding::default()
     })
 }

@@ -166,12 +166,22 @@ pub fn without(files: &Files, path: &str) -> Files {
     files
 }
 
-/// The files as a tree.
+/// What stands for a submodule in place of a file's text.
+pub const SUBMODULE: &str = "<submodule>";
+
+/// The files as a tree; a text that begins with `<link>` is a symbolic link.
 pub fn snapshot(files: &Files) -> Snapshot {
-    let entry = |(path, text): (&String, &String)| {
-        (RepoPath::parse(path).unwrap(), Entry::File(File::new(text.clone().into_bytes())))
+    let path = |path: &String| RepoPath::parse(path).unwrap();
+    let entry = |(at, text): (&String, &String)| {
+        let entry = match text.strip_prefix("<link>") {
+            Some(target) => Entry::Symlink { target: target.to_owned() },
+            None => Entry::File(File::new(text.clone().into_bytes())),
+        };
+        (path(at), entry)
     };
-    Snapshot::new(files.iter().map(entry).collect())
+    let (submodules, files): (Vec<_>, Vec<_>) = files.iter().partition(|(_, text)| *text == SUBMODULE);
+    Snapshot::new(files.into_iter().map(entry).collect())
+        .with_hollow(submodules.into_iter().map(|(at, _)| path(at)).collect())
 }
 
 /// Understands a state.

@@ -1,7 +1,9 @@
 //! Values that go.
 
 use super::chain::{told, with_values};
-use super::repository::{Files, NOW, compared_at, flux, map, with, without, words};
+use super::repository::{
+    Files, NOW, compared, compared_at, files, flux, map, with, with_cluster, without, words,
+};
 
 const APPS: &str = "clusters/one/apps.yaml";
 const VARS: &str = "vars/vars.yaml";
@@ -113,4 +115,25 @@ fn a_value_of_one_that_fails_is_what_another_one_says() {
         let told = settings.map(|line| format!("{:?}", line.fields)).unwrap_or_default();
         assert!(told.contains("blue") && !told.contains("${"), "{broken}: {told}");
     }
+}
+
+/// Both clusters get the object, so what is said names the one that misses the value.
+#[test]
+fn a_value_that_goes_in_one_of_two_clusters_is_missed_there() {
+    let from = "  postBuild: { substituteFrom: [{ kind: ConfigMap, name: vars }] }\n";
+    let vars = map("vars", "site: north, zone: a").replace("namespace: shop", "namespace: flux-system");
+    let rt = |more: &str| flux("apps-rt", "apps/apps-rt", more);
+    let one = with(
+        &files(),
+        &[
+            (APPS, &rt(""), &rt(from)),
+            ("clusters/one/vars.yaml", "", &vars),
+            ("apps/apps-rt/settings.yaml", "a: '1'", "a: '${site}'"),
+        ],
+    );
+    let base = with_cluster(&one, "two");
+    let gone = with(&base, &[("clusters/one/vars.yaml", "site: north, ", "")]);
+    let told = words(&compared(&base, &gone));
+    let missed = "holds `${site}`, which the `postBuild` of apps-rt in cluster one does not set";
+    assert!(told.contains(missed), "{told}");
 }
