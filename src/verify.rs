@@ -15,6 +15,7 @@ use crate::delivery::{EntryPoint, Input, Role, Sides, builds, rebuilt};
 use crate::path::RepoPath;
 use crate::plan::gate::Carriers;
 use crate::plan::migrate::misplaced::misplaced_in;
+use crate::plan::split::left_list::{apart, is_left};
 use crate::plan::{gate, is_remote};
 use crate::proof::{Mismatch, compare};
 use crate::render::{Object, RenderError, Request};
@@ -226,7 +227,14 @@ fn compared(
 ) -> (usize, Differences) {
     let (_, parts) = parts_of(input, files, path, sides, true);
     let mut differences = against(objects, &parts);
-    if is_partial(input, path, sides) {
+    let folders: Vec<RepoPath> = sides.iter().map(|(_, side)| side.clone()).collect();
+    let is_left = is_left(input, path, folders.iter());
+    // What no side has of a list that nobody applies is gone, but for what others apply.
+    let is_forgiven = match is_left {
+        true => apart(input, path, &folders).0.is_empty(),
+        false => true,
+    };
+    if is_forgiven && is_partial(input, path, sides) {
         differences.retain(|(_, difference)| *difference != Difference::Lost);
     }
     let gates = gate_objects(input, carriers, sides);

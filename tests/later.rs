@@ -384,3 +384,68 @@ fn a_later_split_stops_before_its_first_step_where_a_parent_decides_what_prunes(
         }
     }
 }
+
+const LIST: &str = "clusters/edge-02/apps/kustomization.yaml";
+
+/// A migrated fleet from which an app went afterwards, and to which another one came.
+fn lived_on() -> Scratch {
+    let scratch = finished("sample", &["edge-01", "edge-02"]);
+    scratch.replace("clusters/edge-02/apps/apps-rw/kustomization.yaml", "../probe\n", "../news\n");
+    let news = "clusters/edge-02/apps/news";
+    scratch.write(&format!("{news}/kustomization.yaml"), "namespace: web\nresources: [news.yaml]\n");
+    let object = "apiVersion: v1\nkind: Service\nmetadata: { name: news }\nspec: { ports: [{ port: 80 }] }\n";
+    scratch.write(&format!("{news}/news.yaml"), object).commit();
+    scratch.expect(0, &["verify"]);
+    scratch
+}
+
+/// The list that a revert restores is of the time of the migration.
+#[test]
+fn the_way_back_names_what_the_restored_list_has_too_much_and_too_little() {
+    let scratch = lived_on();
+    let last = scratch.git(&["rev-parse", "HEAD~1"]);
+    let told = scratch.expect(5, &["join", "--all", "--yes"]).stderr;
+    let steps = [
+        format!("run `git revert --no-commit {}`", &last[..10]),
+        format!("remove `probe` from {LIST}"),
+        format!("add `news` to `resources` of {LIST}"),
+        "run `gitops-windows verify`".to_owned(),
+        "run `git revert` for the commit of the hand-over".to_owned(),
+        "run `gitops-windows join` again".to_owned(),
+    ];
+    let places: Vec<Option<usize>> = steps.iter().map(|step| told.find(step)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} {told}");
+
+    scratch.git(&["revert", "--no-commit", "HEAD~1"]);
+    let differ = scratch.expect(5, &["verify"]).stdout;
+    assert!(differ.contains("Deployment web/probe is applied by nothing any more"), "{differ}");
+    let found = scratch.run(&["check"]).stdout;
+    assert!(found.contains("GW077") && found.contains("builds ConfigMap web/probe-"), "{found}");
+    let again = scratch.expect(5, &["join", "--all", "--yes"]).stderr;
+    assert!(again.contains(&steps[1]) && !again.contains("the last `migrate`"), "{again}");
+    scratch.replace(LIST, "- probe\n", "- news\n");
+    scratch.expect(0, &["verify"]);
+    scratch.commit();
+    for back in [None, Some("HEAD~3")] {
+        back.into_iter().for_each(|back| drop(scratch.git(&["revert", "--no-edit", back])));
+        let said = nothing_is_deleted(&scratch);
+        assert!(!said.contains("GW077") && !said.contains("GW035"), "{said}");
+        scratch.expect(0, &["verify", "--base", "HEAD~1"]);
+    }
+    scratch.expect(0, &["join", "--all", "--yes"]);
+    let list = scratch.text(LIST);
+    assert!(list.contains("- news") && !list.contains("probe"), "{list}");
+}
+
+/// Whoever reverts without a look at the list hears of it before the merge.
+#[test]
+fn a_hand_over_that_is_taken_back_with_an_old_list_is_told() {
+    let scratch = lived_on();
+    for back in ["HEAD~1", "HEAD~3"] {
+        scratch.git(&["revert", "--no-edit", back]);
+    }
+    let said = nothing_is_deleted(&scratch);
+    let told = "apps replaces the Flux Kustomizations of the sides of clusters/edge-02/apps. It applies ConfigMap web/probe-";
+    assert!(said.contains("GW077") && said.contains(told), "{said}");
+    assert!(said.contains("GW035") && said.contains("Service web/news left Git"), "{said}");
+}

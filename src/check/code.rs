@@ -194,6 +194,8 @@ codes! {
         "What a window lets in last may land after it.";
     REFUSED_OBJECT = "GW076" "refused-object" Error
         "The API server refuses an object that Flux reads, and so its whole build.";
+    RESTORED_LIST = "GW077" "restored-list" Warning
+        "The list that a migration goes back to differs from its sides.";
     MISSING_ZONE = "GW101" "missing-zone" Warning
         "A window has no time zone and follows each cluster's controller.";
     NEVER_FIRES = "GW102" "never-fires" Error

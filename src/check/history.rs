@@ -6,6 +6,7 @@ mod deleted;
 mod held;
 mod mixture;
 mod moved;
+mod restored;
 mod rooted;
 mod step;
 mod unfetched;
@@ -84,6 +85,7 @@ pub fn history(before: &Subject<'_>, after: &Subject<'_>) -> Vec<Told> {
         if is_whole {
             own.extend(change.deleted_outside());
             own.extend(change.orphaned());
+            own.extend(change.restored());
             findings.extend(change.mixed());
         }
         findings.extend(own.into_iter().map(|finding| Told::of(key_now, finding)));

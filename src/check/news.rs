@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::check::Subject;
+use crate::check::code::{BOTH_HALVES, DOUBLE_OWNED, OVERWRITTEN};
+use crate::delivery::Sides;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::path::RepoPath;
 
@@ -13,7 +15,12 @@ pub struct Former {
     keys: BTreeSet<String>,
     /// Its files.
     files: BTreeSet<RepoPath>,
+    /// The entry points of which it applied the sides alone.
+    divided: BTreeSet<RepoPath>,
 }
+
+/// The codes of what two Flux Kustomizations apply.
+const OWNED_TWICE: [&str; 3] = [BOTH_HALVES.code, DOUBLE_OWNED.code, OVERWRITTEN.code];
 
 /// Tells whether an older finding stands for a newer one.
 type Fits<'a> = &'a dyn Fn(&Diagnostic, &Diagnostic) -> bool;
@@ -22,7 +29,7 @@ impl Former {
     /// Notes what was found.
     pub fn new(before: &Subject<'_>, findings: Vec<Diagnostic>) -> Former {
         let files = before.snapshot.entries().map(|(path, _)| path.clone()).collect();
-        Former { findings, keys: keys(before), files }
+        Former { findings, keys: keys(before), files, divided: divided(before) }
     }
 
     /// Leaves out the findings of a newer state that were there, as [`marks`](Former::marks) tells them.
@@ -39,7 +46,17 @@ impl Former {
     pub fn marks(self, all: &[Diagnostic], after: &Subject<'_>) -> Vec<bool> {
         let mut marks = vec![true; all.len()];
         let now = keys(after);
-        let Former { mut findings, keys, files } = self;
+        let Former { mut findings, keys, files, divided } = self;
+        // A hand-over that is taken back gives what the sides apply twice to the one that had it before.
+        let goes_back =
+            after.deliveries.iter().any(|one| one.applied_by.is_some() && divided.contains(&one.path));
+        let is_taken_back = |one: &Diagnostic, other: &Diagnostic| {
+            let is_owned = |one: &Diagnostic| one.code.is_some_and(|code| OWNED_TWICE.contains(&code));
+            goes_back
+                && is_owned(one)
+                && is_owned(other)
+                && (is_in_place(one, other) || nameless(one) == nameless(other))
+        };
         let is_gone = |file: &RepoPath| after.snapshot.entry(file).is_none() && !after.snapshot.is_dir(file);
         let was_renamed = |other: &Diagnostic| file(other).is_none_or(is_gone);
         let has_moved = |one: &Diagnostic, other: &Diagnostic| {
@@ -47,7 +64,7 @@ impl Former {
             let is_known = !one.about.is_empty() && one.about.is_subset(&other.about);
             is_same(one, other) && (was_renamed(other) || is_known || file(one).is_some_and(is_new))
         };
-        let fits: [Fits<'_>; 4] = [
+        let fits: [Fits<'_>; 5] = [
             &|one, other| is_same(one, other) && is_in_place(one, other),
             &|one, other| is_same(one, other) && is_in_file(one, other),
             &has_moved,
@@ -55,6 +72,7 @@ impl Former {
                 let is_alike = one.code == other.code && unplaced(one) == unplaced(other);
                 was_renamed(other) && is_alike && (line(one).is_none() || line(one) == line(other))
             },
+            &is_taken_back,
         ];
         for fits in fits {
             for (finding, is_new) in all.iter().zip(&mut marks).filter(|(_, is_new)| **is_new) {
@@ -84,6 +102,21 @@ fn grows(
     let added: Vec<&String> = added.collect();
     let gone = old.about.difference(&finding.about).filter(|key| !now.contains(*key));
     added.iter().any(|key| before.contains(*key)) || added.len() > gone.count()
+}
+
+/// Returns the entry points of which sides are applied, and not they themselves.
+fn divided(subject: &Subject<'_>) -> BTreeSet<RepoPath> {
+    let Some(spec) = subject.spec else { return BTreeSet::new() };
+    let sides = Sides::of(spec, subject.model);
+    let governed = subject.deliveries.iter().filter(|one| one.applied_by.is_some());
+    let applied: BTreeSet<&RepoPath> = governed.map(|one| &one.path).collect();
+    let wholes = applied.iter().filter_map(|path| sides.get(*path)).map(|(whole, _)| whole);
+    wholes.filter(|whole| !applied.contains(whole)).cloned().collect()
+}
+
+/// Returns what a finding says of the Flux Kustomization with which it begins.
+fn nameless(finding: &Diagnostic) -> Option<String> {
+    finding.words().split_once(' ').map(|(_, rest)| rest.to_owned())
 }
 
 /// Returns the keys of the Flux Kustomizations of all clusters.

@@ -68,6 +68,7 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         alerts: arguments.alerts.clone(),
         folders: arguments.cluster_folder.clone(),
         source: arguments.source.clone(),
+        lost: lost(&workspace),
     };
     options.check()?;
     let renderer = renderer(global, output)?;
@@ -101,6 +102,14 @@ pub fn run(global: &Global, arguments: &Init, output: &Output) -> Result<Exit, E
         effect(global, &workspace, &plan, renderer.as_ref())?.lines().for_each(|line| output.say(line));
     }
     Ok(exit)
+}
+
+/// Returns the command that restores the spec, where a commit removed it.
+fn lost(workspace: &Workspace) -> Option<String> {
+    let path = &workspace.spec_path;
+    let removal = workspace.repository.removal_of(std::slice::from_ref(path))?;
+    let top = if path.segments().count() > 1 { ":/" } else { "" };
+    Some(format!("git checkout {}^ -- {top}{path}", removal.short()))
 }
 
 /// Says what waits once what is planned has reached the clusters.
@@ -166,7 +175,10 @@ fn lint_planned(
     let after = plan.changes.apply(&workspace.snapshot);
     let Ok(parsed) = spec::read(&after, &workspace.spec_path) else { return Ok(()) };
     let model = Model::read(&after, &parsed.spec.folder(), &Known::of(&parsed.spec), renderer);
-    if options.open.is_none() && options.close.is_none() {
+    // A gate that stands keeps its own times.
+    let text = after.file(&workspace.spec_path).and_then(|file| file.text()).unwrap_or_default();
+    let is_used = |time: &Option<String>| time.as_ref().is_some_and(|time| text.contains(time.as_str()));
+    if !is_used(&options.open) || !is_used(&options.close) {
         return shown(global, output, &parsed.spec, &model, &after);
     }
     sound(global, output, &parsed.spec, &model, &after).map_err(|mut error| {

@@ -7,7 +7,7 @@ use crate::commands::split::{Split, selection};
 use crate::commands::workspace::Loaded;
 use crate::error::Error;
 use crate::output::Output;
-use crate::plan::split::{gates_differ, join};
+use crate::plan::split::{gates_differ, join, undone};
 use crate::template::Templates;
 
 /// Runs the command.
@@ -19,6 +19,7 @@ pub fn run(global: &Global, arguments: &Split, output: &Output) -> Result<Exit, 
     // It takes the tool out: only a gate that would get another window by that needs a sound one.
     let judge = if gates_differ(&loaded.input(), &templates) { sound } else { shown };
     judge(global, output, &loaded.spec, &loaded.model, &loaded.workspace.snapshot)?;
-    let plan = join(&loaded.input(), &templates, &selection)?;
+    let undone = undone(&loaded.input(), &loaded.workspace.repository);
+    let plan = join(&loaded.input(), &templates, &selection, &undone)?;
     apply(&arguments.writing, output, &loaded.workspace, &plan, loaded.renderer.as_ref(), arguments.format)
 }

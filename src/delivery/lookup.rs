@@ -204,6 +204,11 @@ impl Model {
         self.flux_at_any(&self.graph.taken_in_by(file))
     }
 
+    /// Returns the Flux Kustomizations that build with the list of a folder, in the order of files.
+    pub fn flux_building(&self, folder: &RepoPath) -> Vec<&FluxKustomization> {
+        self.flux_at_any(&self.graph.built_by(folder))
+    }
+
     /// Returns the Flux Kustomizations of its cluster whose builds take in a Flux Kustomization; where there are none,
     /// those of any: a hub applies what goes by `kubeConfig` to another cluster.
     pub fn parents(&self, one: &FluxKustomization) -> Vec<&FluxKustomization> {

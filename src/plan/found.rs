@@ -9,7 +9,7 @@ const MOST_NAMES: usize = 6;
 const MOST_ENTRIES: usize = 30;
 
 /// Stands for a cluster's own name where clusters are told together.
-const NAME: &str = "NAME";
+const NAME: &str = "{cluster}";
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub enum Holding {
 impl Found {
     /// Returns it in lines: a heading for each cluster, and a line for each entry point.
     ///
-    /// Clusters that are equal but for their names share a heading, with `NAME` in the place of the name. Long lists are
+    /// Clusters that are equal but for their names share a heading, with `{cluster}` in the place of the name. Long lists are
     /// cut, unless `all` of it is wanted.
     pub fn lines(&self, all: bool) -> Vec<String> {
         let mut groups: Vec<(Vec<&str>, Vec<Vec<String>>)> = Vec::new();
@@ -99,7 +99,7 @@ impl FoundEntry {
     }
 }
 
-/// Returns lines below the names of their clusters. Clusters that are equal but for their names share a heading, with `NAME`
+/// Returns lines below the names of their clusters. Clusters that are equal but for their names share a heading, with `{cluster}`
 /// in the place of the name, unless `all` are wanted by themselves.
 pub fn by_cluster<'c>(told: impl Iterator<Item = (&'c str, Vec<String>)>, all: bool) -> Vec<String> {
     let mut clusters: Vec<(&str, Vec<String>)> = Vec::new();
@@ -129,7 +129,7 @@ pub fn by_cluster<'c>(told: impl Iterator<Item = (&'c str, Vec<String>)>, all: b
     found
 }
 
-/// Puts `NAME` in the place of a cluster's name in the paths of a line.
+/// Puts `{cluster}` in the place of a cluster's name in the paths of a line.
 fn without_name(line: &str, cluster: &str) -> String {
     let words = line.split(' ').map(|word| match word.contains('/') {
         true => own_path(word, cluster, NAME),
@@ -170,8 +170,8 @@ mod tests {
         let found = Found { clusters, others: vec!["gate infra/jobs".to_owned()] };
         insta::assert_snapshot!(found.lines(false).join("\n"), @"
         a, b, c, d, e, f and 1 more
-          clusters/NAME/apps   Flux Kustomization apps   apps app-1, app-2, app-3, app-4, app-5, app-6 and 3 more
-          clusters/NAME/infra  Flux Kustomization istio
+          clusters/{cluster}/apps   Flux Kustomization apps   apps app-1, app-2, app-3, app-4, app-5, app-6 and 3 more
+          clusters/{cluster}/infra  Flux Kustomization istio
         lone
           lone/apps  no Flux Kustomization in Git  apps web
           lone/part  applied with the root

@@ -24,6 +24,7 @@ pub mod post_build;
 mod program;
 mod read;
 mod remote;
+mod removal;
 mod revision;
 mod salvage;
 #[cfg(test)]
@@ -48,5 +49,6 @@ pub use read::{GitDirs, Reading, Repository};
 pub(crate) use read::{STATE, absent, is_executable, read_file};
 pub use remote::RemoteBase;
 pub(crate) use remote::segment;
+pub use removal::Removal;
 pub use revision::Merged;
 pub use snapshot::{Entry, ResolveError, Snapshot};

@@ -64,6 +64,7 @@ fn read_without_roots(snapshot: &Snapshot, path: &RepoPath) -> Result<Parsed, Er
         None => {
             let help = beside(snapshot, path)
                 .map(|question| format!("{question} Name it with `--spec`, or run `gitops-windows init`"))
+                .or_else(|| below(snapshot, path))
                 .unwrap_or_else(|| "run `gitops-windows init`, or name the file with `--spec`".to_owned());
             error("there is no spec".to_owned(), help)
         }
@@ -104,6 +105,17 @@ fn beside(snapshot: &Snapshot, path: &RepoPath) -> Option<String> {
     did_you_mean(path.name()?, files.filter_map(RepoPath::name))
 }
 
+/// Says where files of its name stand in folders below.
+fn below(snapshot: &Snapshot, path: &RepoPath) -> Option<String> {
+    let folder = path.parent().unwrap_or_default();
+    let files = snapshot.below(&folder).map(|(file, _)| file).filter(|file| file.name() == path.name());
+    let steps: Vec<String> = files
+        .filter_map(|file| Some((file, file.parent()?.relative_to(&folder))))
+        .map(|(file, place)| format!("{file} is one: `gitops-windows -C {place} …`"))
+        .collect();
+    (!steps.is_empty()).then(|| steps.join("\nor "))
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -129,6 +141,8 @@ mod tests {
         let file = Entry::File(File::new(*b"x"));
         assert_eq!(said(&[]).0, "there is no spec");
         assert!(said(&[("windows.yaml", file.clone())]).1.starts_with("run `gitops-windows init`"));
+        let below = said(&[("a/b/c/windows.yaml", file.clone())]);
+        assert_eq!(below.1, "a/b/c/windows.yaml is one: `gitops-windows -C b/c …`");
         assert!(said(&[("a/windows.yml", file)]).1.starts_with("did you mean `windows.yml`?"));
     }
 

@@ -35,7 +35,7 @@ const ENTRY: &str = "an entry point";
 const DEPENDANT: &str = "an ungated dependant needs it";
 
 /// What stands for the name of a cluster where several have such an entry point.
-const NAME: &str = "NAME";
+const NAME: &str = "{cluster}";
 
 /// A gate that windows.yaml does not want and that goes on closing.
 const GATE_LEFT: &str = "gate-left";

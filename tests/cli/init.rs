@@ -54,8 +54,8 @@ fn init_says_which_windows_are_not_used() {
     warning: --open and --close are not used: the gate in infra/maintenance keeps its window
      = help: to change it: `gitops-windows windows set reconciliation-window --open '0 22 * * SAT' --close '0 4 * * SUN'`
     plant-north, plant-south
-      clusters/NAME/apps   Flux Kustomization apps   apps web
-      clusters/NAME/infra  Flux Kustomization infra  carries the gate
+      clusters/{cluster}/apps   Flux Kustomization apps   apps web
+      clusters/{cluster}/infra  Flux Kustomization infra  carries the gate
     gate infra/maintenance: begin-maintenance and end-maintenance over apps
     Gate: what opens and closes the windows in a cluster.
     Proven with embedded kustomize api/v0.21.1: 4 comparisons over 20 objects, no difference.

@@ -108,3 +108,13 @@ fn no_command_writes_what_follows_from_a_broken_window() {
         assert_eq!(scratch.tree(), before, "{command:?}");
     }
 }
+
+#[test]
+fn a_spec_below_the_top_is_named() {
+    let scratch = Scratch::fixture("sample");
+    scratch.write("deploy/README.md", "Moved.\n");
+    scratch.git(&["mv", "apps", "clusters", "infra", "deploy/"]);
+    scratch.write("deploy/windows.yaml", SPEC).commit();
+    let told = scratch.expect(3, &["when"]).stderr;
+    assert!(told.contains("deploy/windows.yaml is one: `gitops-windows -C deploy …`"), "{told}");
+}

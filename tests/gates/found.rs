@@ -231,3 +231,33 @@ fn a_command_of_a_gate_that_is_not_understood_is_told_with_the_gate() {
     let said = "is not understood (`flux suspend ks $EXTRA`). windows.yaml says nothing of that part of it";
     assert!(run.stderr.contains(said) && !run.stderr.contains("not adopted"), "{}", run.stderr);
 }
+
+/// What renders no objects waits for nothing that people see; what waits for it may.
+#[test]
+fn what_renders_no_objects_keeps_nothing_from_its_gate() {
+    let scratch = Scratch::empty();
+    let after = |name: &str| format!("  dependsOn: [{{ name: {name} }}]\n");
+    scratch.write("clusters/north/flux-system.yaml", flux_kustomization("flux-system", "clusters/north", ""));
+    scratch.write("clusters/north/first.yaml", flux_kustomization("first", "first", ""));
+    scratch.write("clusters/north/second.yaml", flux_kustomization("second", "second", &after("first")));
+    scratch.write("clusters/north/none.yaml", flux_kustomization("none", "none", &after("second")));
+    for name in ["first", "second"] {
+        scratch.write(&format!("{name}/kustomization.yaml"), "resources: [x.yaml]\n");
+        let object =
+            format!("apiVersion: v1\nkind: Secret\nmetadata: {{ name: {name}, namespace: default }}\n");
+        scratch.write(&format!("{name}/x.yaml"), object);
+    }
+    scratch.write("none/kustomization.yaml", "resources: []\n").commit();
+    let run = scratch.expect(0, &[&["init", "--yes"][..], &WINDOW].concat());
+    assert!(!run.stderr.contains("depends on it"), "{}", run.stderr);
+    let objects = rendered(&scratch, "clusters/north/infra/reconciliation-windows");
+    assert_eq!(allowed(&objects), BTreeSet::from(["first".to_owned(), "second".to_owned()]));
+    scratch.commit();
+    // Something real-time behind it counts.
+    scratch.write("clusters/north/last.yaml", flux_kustomization("last", "last", &after("none")));
+    scratch.write("last/kustomization.yaml", "resources: [x.yaml]\n");
+    let object = "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: last, namespace: default }\n";
+    scratch.write("last/x.yaml", object).commit();
+    let told = scratch.expect(0, &["sync", "--yes", "--allow-deletion"]).stderr;
+    assert!(told.contains("no gate suspends Flux Kustomization second"), "{told}");
+}

@@ -211,3 +211,22 @@ fn a_stop_goes_on_where_a_root_is_gone() {
     let run = scratch.expect(0, &["stop", "--cluster", "edge-01", "--yes"]);
     assert!(run.stderr.contains("Commit and push it."), "{}", run.stderr);
 }
+
+#[test]
+fn the_base_goes_with_the_last_gate_and_what_stays_is_named() {
+    let scratch = scaffold();
+    let spec = scratch.text("windows.yaml");
+    assert!(spec.contains("clusters:\n  edge-01: {}\n  edge-02: {}\n"), "{spec}");
+    scratch.replace("windows.yaml", "  edge-01: {}\n", "").commit();
+    scratch.expect(0, &["sync", "--allow-deletion", "--yes"]);
+    let base = scratch.top().join("infra/reconciliation-windows");
+    assert!(base.exists(), "edge-02 builds on it");
+    scratch.commit();
+    scratch.replace("windows.yaml", "clusters:\n  edge-02: {}\n", "clusters: {}\n").commit();
+    let told = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]).stderr;
+    assert!(told.contains("to leave the tool: `git rm windows.yaml windows.schema.json`"), "{told}");
+    assert!(!base.exists());
+    scratch.commit();
+    let told = scratch.expect(0, &["sync", "--allow-deletion", "--yes"]).stderr;
+    assert!(told.contains("to leave the tool: ") && told.contains("Nothing to change."), "{told}");
+}

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{rendered, scaffold};
-use crate::support::scratch::Scratch;
+use super::{WINDOW, rendered, scaffold};
+use crate::support::scratch::{Scratch, assert_same};
 
 const INFRA: &str = "clusters/edge-01/infra";
 
@@ -527,4 +527,25 @@ fn an_exception_counts_once_the_gate_in_git_has_it() {
     scratch.take(&["sync", "--yes"]);
     assert_eq!(opens(&scratch, "edge-01"), (third.to_owned(), json!("two: two")));
     assert!(!calendar(&scratch).stderr.contains("other times"));
+}
+
+/// A table says when a window opens, and no schedule does.
+#[test]
+fn a_spec_that_was_lost_is_not_made_of_a_table() {
+    let scratch = with_table();
+    scratch.git(&["rm", "--quiet", "windows.yaml", "windows.schema.json"]);
+    scratch.commit();
+    let commit = scratch.git(&["rev-parse", "HEAD"]);
+    let before = scratch.tree();
+    for arguments in [vec!["init", "--yes"], [&["init", "--yes"][..], &WINDOW].concat()] {
+        let told = scratch.expect(5, &arguments).stderr;
+        assert!(told.contains("reads a table of open times, made from a windows.yaml"), "{told}");
+        let restores = format!("run `git checkout {}^ -- windows.yaml`", &commit[..10]);
+        assert!(told.contains(&restores) && !told.contains("GW107"), "{told}");
+    }
+    assert_same(&before, &scratch.tree(), "something was written");
+    scratch.git(&["checkout", &format!("{}^", commit.trim()), "--", "windows.yaml"]);
+    scratch.commit();
+    let run = scratch.expect(0, &["sync", "--yes"]);
+    assert!(run.stderr.contains("Nothing to change."), "{}", run.stderr);
 }

@@ -128,7 +128,11 @@ impl Trial {
         let (renderer, model) = (&self.renderer, self.model(snapshot));
         let input = Input { spec: &self.spec, snapshot, model: &model, renderer };
         let templates = Templates::new(BTreeMap::new())?;
-        if splits { split(&input, None, &templates, selection) } else { join(&input, &templates, selection) }
+        if splits {
+            split(&input, None, &templates, selection)
+        } else {
+            join(&input, &templates, selection, &BTreeMap::new())
+        }
     }
 
     /// Looks at what became of one entry point.

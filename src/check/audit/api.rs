@@ -99,7 +99,8 @@ fn remedy(
             return format!("write {now}");
         }
         // The same of every version, so that they are told together. The message names the version.
-        return "write the served version: `flux migrate -f .` does it, mostly with no other change".to_owned();
+        return "write the served version: `flux migrate -f .` does it, mostly with no other change"
+            .to_owned();
     }
     let since = FluxApi::version_serving(&wanted, kind);
     format!("upgrade Flux of {} to {since}, and let that reach it first\nthen write {newest}", named(&behind))

@@ -24,6 +24,7 @@ mod reference;
 mod refused;
 mod removed;
 mod renamed;
+mod restored;
 mod rule;
 mod served;
 mod side;
@@ -56,7 +57,7 @@ const NAMED: usize = 3;
 pub type Audit = fn(&Subject<'_>) -> Vec<Diagnostic>;
 
 /// Every audit.
-pub const AUDITS: [Audit; 34] = [
+pub const AUDITS: [Audit; 35] = [
     suspend::audit,
     value::audit,
     dependency::audit,
@@ -68,6 +69,7 @@ pub const AUDITS: [Audit; 34] = [
     unlisted::audit,
     owner::audit,
     side::audit,
+    restored::audit,
     renamed::audit,
     namespace::audit,
     reference::audit,

@@ -31,8 +31,8 @@ use crate::diagnostic::{Diagnostic, render};
 
 /// The codes of which no edit of the repository without a spec is an example; `spec`, `unjudged` and
 /// `unmatched` have one each.
-const APART: [&str; 10] =
-    ["GW043", "GW045", "GW046", "GW047", "GW052", "GW056", "GW057", "GW065", "GW067", "GW072"];
+const APART: [&str; 11] =
+    ["GW043", "GW045", "GW046", "GW047", "GW052", "GW056", "GW057", "GW065", "GW067", "GW072", "GW077"];
 
 /// One more source.
 const OTHER_SOURCE: &str = "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: { name: other, namespace: flux-system }\nspec: { interval: 1m, url: https://example.org/other }\n---\n";

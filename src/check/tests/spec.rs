@@ -467,3 +467,54 @@ fn what_sync_writes_anew_is_told_once() {
     let codes: Vec<_> = found.iter().filter_map(|one| one.code).collect();
     assert!(codes.contains(&"GW047") && !codes.contains(&"GW005"), "{codes:?}");
 }
+
+/// The list of an entry point whose sides were handed over, as a revert of the last step restores it.
+#[test]
+fn a_list_that_its_sides_have_left_behind() {
+    const LIST: &str = "clusters/edge/apps/kustomization.yaml";
+    let told = |list: &str| {
+        let told = audited(LIST, list);
+        told.into_iter().filter(|told| told.starts_with("GW077")).collect::<Vec<_>>()
+    };
+    let (rt, rw) = ("../../../apps/web/rt", "../../../apps/web/rw");
+    assert_eq!(told(&format!("resources: [{rt}, {rw}]\n")), Vec::<String>::new());
+    // What others apply comes back to nobody, and what is missing may have sides for longer.
+    assert_eq!(told(&format!("resources: [{rt}, ../../../infra]\n")), Vec::<String>::new());
+    let old = "configMapGenerator: [{ name: old, namespace: shop, literals: [a=b] }]\n";
+    assert_eq!(told(&format!("resources: [{rt}, {rw}]\n{old}")), [format!("GW077 {LIST}:0")]);
+}
+
+/// What two Flux Kustomizations applied with the sides, they apply without them.
+#[test]
+fn a_hand_over_that_is_taken_back_makes_no_old_finding_new() {
+    const FLUX: &str = "clusters/edge/flux.yaml";
+    let mut before = files();
+    before.insert(
+        "clusters/edge/extra/kustomization.yaml".to_owned(),
+        "resources: [../../../apps/web/rw]\n".to_owned(),
+    );
+    let all = before[FLUX].clone();
+    let [infra, rt, rw] = all.split_inclusive("---\n").collect::<Vec<_>>()[..] else { panic!("{all}") };
+    let named = |name: &str, path: &str| {
+        rw.replace("name: apps-rw", &format!("name: {name}")).replace("edge/apps/apps-rw", path)
+    };
+    let extra = named("extra", "edge/extra");
+    before.insert(FLUX.to_owned(), [infra, rt, rw, &extra].concat());
+    let mut after = before.clone();
+    after.insert(FLUX.to_owned(), [infra, &named("apps", "edge/apps"), &extra].concat());
+    let list = "resources: [../../../apps/web/rt, ../../../apps/web/rw]\n";
+    after.insert("clusters/edge/apps/kustomization.yaml".to_owned(), list.to_owned());
+    let (before, after) = (gated(&before, SPEC), gated(&after, SPEC));
+    let now = "2026-01-05T12:00:00Z".parse().unwrap();
+    let codes = |all: &[Diagnostic]| all.iter().filter_map(|one| one.code).collect::<Vec<_>>();
+    with(&after, &spec(SPEC), |after| {
+        let after = Subject::new(after.snapshot, after.model, Some(after.spec), after.renderer);
+        with(&before, &spec(SPEC), |before| {
+            let before = Subject::new(before.snapshot, before.model, Some(before.spec), before.renderer);
+            let (old, new) = (audit(&before, now), audit(&after, now));
+            assert!(codes(&new).contains(&"GW008"), "{new:?}");
+            let news = Former::new(&before, old).news(new, &after);
+            assert!(!codes(&news).contains(&"GW008"), "{news:?}");
+        });
+    });
+}

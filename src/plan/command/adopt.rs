@@ -47,25 +47,21 @@ pub struct AdoptedCluster {
 /// # Errors
 ///
 /// When the clusters keep their gates in folders that no template of `layout` gives, or under
-/// different names: they could not be edited, only doubled.
+/// different names: they could not be edited, only doubled. When a table says when the gate opens: it was made from a
+/// windows.yaml, which a command brings back if it is `lost`.
 pub fn adopt(
     snapshot: &Snapshot,
     model: &Model,
     root: &RepoPath,
     renderer: &dyn Renderer,
     names: &BTreeSet<String>,
+    lost: Option<&str>,
 ) -> Result<Option<Adopted>, Error> {
     let Some(gate) = model.gates.first() else { return Ok(None) };
-    if gate.close.table.is_some() {
-        return Err(Error::new(
-            ErrorKind::Unsafe,
-            Diagnostic::error(format!(
-                "CronJob {} reads a table of open times. No window for a new spec follows from it",
-                gate.close.name
-            ))
-            .at(gate.close.place())
-            .help("restore the windows.yaml from which the table was made"),
-        ));
+    // Where each cluster has a table of its own, that stands in a patch of the jobs.
+    let tabled = model.closings.all().any(|job| job.name == gate.close.name && job.table.is_some());
+    if tabled || gate.close.table.is_some() {
+        return Err(tabled_already(gate, lost));
     }
     let mut remarks = remarks_on(model, gate);
     let is_further = |other: &&Gate| {
@@ -124,6 +120,21 @@ pub fn adopt(
         clusters,
         remarks,
     }))
+}
+
+/// A table of open times follows from windows, and not the other way round.
+fn tabled_already(gate: &Gate, lost: Option<&str>) -> Error {
+    let diagnostic = Diagnostic::error(format!(
+        "CronJob {} reads a table of open times, made from a windows.yaml. No windows follow from a table",
+        gate.close.name
+    ));
+    let help = match lost {
+        Some(command) => format!(
+            "run `{command}`, which restores that windows.yaml\nrun `gitops-windows sync`, which says what differs"
+        ),
+        None => "restore the windows.yaml from which the table was made\nor remove the gate from Git, and run this once the clusters have applied that".to_owned(),
+    };
+    Error::new(ErrorKind::Unsafe, diagnostic.at(gate.close.place()).help(help))
 }
 
 /// The jobs of one spec have the same names in every cluster.

@@ -47,6 +47,8 @@ pub struct InitOptions {
     pub folders: Vec<String>,
     /// The GitRepository that fetches this repository, as `NAME` or `NAMESPACE/NAME`.
     pub source: Option<String>,
+    /// The command that restores the spec, where a commit removed it.
+    pub lost: Option<String>,
 }
 
 impl InitOptions {
@@ -206,7 +208,7 @@ pub fn init(
     });
     let is_adopted = |(listed, model): &(Builder<'_>, Model)| {
         let names = clusters(model);
-        adopt(listed.now(), model, &root, renderer, &names).is_ok_and(|adopted| adopted.is_some())
+        adopt(listed.now(), model, &root, renderer, &names, None).is_ok_and(|adopted| adopted.is_some())
     };
     let gates = model.unlisted_gates.clone();
     let (mut with_spec, model) = listed.filter(is_adopted).unwrap_or_else(|| (Builder::new(snapshot), model));
@@ -317,7 +319,7 @@ fn new_spec(
     remarks.extend(suggested(model, &clusters));
     flux_defaults(model, options.source().as_ref(), &mut new);
     new.has_releases = has_releases(snapshot, root);
-    let adopted = adopt(snapshot, model, root, renderer, &clusters)?;
+    let adopted = adopt(snapshot, model, root, renderer, &clusters, options.lost.as_deref())?;
     remarks.extend(adopted.iter().flat_map(|adopted| adopted.remarks.clone()));
     match adopted {
         Some(adopted) => default_window = take_over(&mut new, adopted, options, &mut remarks),

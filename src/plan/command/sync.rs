@@ -104,6 +104,7 @@ pub fn sync(input: &Input<'_>, templates: &Templates, options: SyncOptions) -> R
         );
         let names = counterparts(input.model, model);
         plan.remarks.extend(gate::all_deleted(input, (model, &names), &deletions(&old, &new)));
+        plan.remarks.extend(gate::remains(input, &after));
     }
     refuse_unfetched(input.model, &plan.changes, for_people(input.spec))?;
     let next = Input { snapshot: &after, model, ..*input };

@@ -21,8 +21,8 @@ use crate::plan::gate::point::left_behind;
 use crate::plan::gate::stranded;
 use crate::plan::gate::upkeep::resuming;
 use crate::proof::{Readers, Renames};
-use crate::repo::{FluxKustomization, built};
-use crate::spec::{MechanismName, Spec};
+use crate::repo::{FluxKustomization, Graph, Snapshot, built};
+use crate::spec::{MechanismName, SCHEMA_FILE, Spec};
 
 /// Returns whether the spec speaks of no cluster that applies an entry point.
 fn is_forgotten(input: &Input<'_>, entry: &EntryPoint) -> bool {
@@ -273,7 +273,38 @@ pub fn leave(
         left.entries.insert(entry.path.clone());
         left.commands.extend(resume(input, entry.clusters()));
     }
+    leave_base(input, builder);
     Ok(left)
+}
+
+/// Removes what the tool wrote of the base once no cluster wants a gate, and nothing builds on it.
+fn leave_base(input: &Input<'_>, builder: &mut Builder<'_>) {
+    let Ok(base) = input.spec.gate_base() else { return };
+    let is_wanted = input.spec.clusters.keys().any(|cluster| input.spec.gates(cluster));
+    let is_used = || Graph::read(builder.now()).referrers(&base).next().is_some() || input.is_applied(&base);
+    if is_wanted || is_used() {
+        return;
+    }
+    let files = builder.now().below(&base).filter_map(|(path, _)| {
+        let file = builder.now().file(path)?;
+        (ownership(file) == Ownership::Ours).then(|| path.clone())
+    });
+    for file in files.collect::<Vec<RepoPath>>() {
+        builder.remove(&file);
+    }
+}
+
+/// Says which files are left to people once the spec names no cluster any more; nothing where it names one.
+pub fn remains(input: &Input<'_>, after: &Snapshot) -> Option<Diagnostic> {
+    if !input.spec.clusters.is_empty() {
+        return None;
+    }
+    let path = &input.spec.path;
+    let schema = input.spec.folder().join(SCHEMA_FILE).ok().filter(|schema| after.file(schema).is_some());
+    let files: Vec<String> = [path.clone()].into_iter().chain(schema).map(|file| file.to_string()).collect();
+    let text = "windows.yaml names no cluster any more. No gate is left to write";
+    let help = format!("to leave the tool: `git rm {}`\nor name a cluster again", files.join(" "));
+    Some(Diagnostic::note(text).at(Place::file(path.clone())).help(help))
 }
 
 /// Takes a file or a folder out of every list that names it.

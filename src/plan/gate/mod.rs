@@ -37,7 +37,7 @@ pub use by_hand::ByHand;
 pub use carrier::{OUTSIDE, taken_in};
 pub use files::{Leftover, conflict, sync, unmerged};
 pub use folders::{Carriers, GateFolders, carriers, cluster_folders};
-pub use leave::{Left, kept, leave, told, waits_for_window};
+pub use leave::{Left, kept, leave, remains, told, waits_for_window};
 pub(crate) use lone::Lone;
 pub use loss::{all_deleted, keeps_all};
 pub use needed::{Needed, needed};

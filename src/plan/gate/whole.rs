@@ -24,6 +24,8 @@ pub struct Whole {
     entries: BTreeMap<RepoPath, (usize, BTreeSet<GateTarget>)>,
     /// Those of which no object has a window.
     real_time: BTreeSet<RepoPath>,
+    /// Those that render no objects.
+    empty: BTreeSet<RepoPath>,
     /// Those that apply Flux Kustomizations, so that no split divides them.
     parents: BTreeSet<RepoPath>,
     /// Those that need the network to be read, so that no split divides them.
@@ -97,6 +99,9 @@ impl Whole {
                     continue;
                 }
             };
+            if typed.objects.is_empty() {
+                whole.empty.insert(entry.path.clone());
+            }
             if parent::reason(input.model, &typed.objects).is_some() {
                 whole.parents.insert(entry.path.clone());
                 continue;
@@ -199,6 +204,36 @@ impl Whole {
             && matches!(input.model.doubt(flux), Some(Doubt::Suspended(_)))
     }
 
+    /// Returns whether a Flux Kustomization applies objects, or something ungated that does depends on it, directly or
+    /// through others: what renders none can wait as long as nothing waits for it.
+    fn applies_for(
+        &self,
+        input: &Input<'_>,
+        all: &[&FluxKustomization],
+        flux: &FluxKustomization,
+        is_gated: &dyn Fn(&FluxKustomization) -> bool,
+    ) -> bool {
+        let is_empty =
+            |one: &FluxKustomization| one.path.as_ref().is_some_and(|path| self.empty.contains(path));
+        let (mut known, mut next) = (vec![flux], 0);
+        while let Some(one) = known.get(next).copied() {
+            if !is_empty(one) {
+                return true;
+            }
+            let target = GateTarget::of(input, one);
+            let waits = |other: &&&FluxKustomization| {
+                let mut waited = other.waits_for().into_iter();
+                waited.any(|(namespace, name)| GateTarget::new(input, namespace, name) == target)
+            };
+            let further = all.iter().filter(waits).copied().filter(|other| !is_gated(other));
+            let further: Vec<&FluxKustomization> =
+                further.filter(|other| !known.iter().any(|one| std::ptr::eq(*one, *other))).collect();
+            known.extend(further);
+            next += 1;
+        }
+        false
+    }
+
     fn leave_needed(&mut self, input: &Input<'_>, sides: &Sides, cluster: &str, carrier: Option<&RepoPath>) {
         let mut of_cluster: Vec<&FluxKustomization> = input.model.flux_of_cluster(cluster).collect();
         if !input.spec.gate.mechanism.stops_dependants() {
@@ -214,9 +249,13 @@ impl Whole {
         };
         loop {
             let held = self.all();
+            let is_gated = |flux: &FluxKustomization| {
+                held.contains(&GateTarget::of(input, flux))
+                    || gated_side(flux)
+                    || self.is_perhaps_gated(input, flux)
+            };
             let found = of_cluster.iter().find_map(|flux| {
-                let is_own = || held.contains(&GateTarget::of(input, flux));
-                if is_own() || gated_side(flux) || self.is_perhaps_gated(input, flux) {
+                if is_gated(flux) || !self.applies_for(input, &of_cluster, flux, &is_gated) {
                     return None;
                 }
                 Some((*flux, waits_for_held(input, flux, &held)?))

@@ -14,8 +14,9 @@ use crate::plan::edit::Builder;
 use crate::plan::edit::generated::{Ownership, ownership};
 use crate::plan::edit::prepare::unprepare;
 use crate::plan::edit::resources::{Item, rewrite};
+use crate::plan::split::left_list::{LeftList, left_lists};
 use crate::plan::split::restore::{restore, unchanged};
-use crate::plan::split::{Selection, obligations};
+use crate::plan::split::{Selection, Undone, obligations};
 use crate::plan::{BACK, EntryOutcome, Plan, Problem, Report, Way, gate};
 use crate::repo::flux::each_written;
 use crate::repo::listing::is_listing;
@@ -29,22 +30,34 @@ use crate::template::Templates;
 ///
 /// When a name means no app, when Flux Kustomizations apply the sides already, when a file was edited in
 /// a way that joining would lose, and when a gate can't be brought up to date.
-pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> Result<Plan, Error> {
+///
+/// What the way back restores otherwise than the sides are today, it names first.
+pub fn join(
+    input: &Input<'_>,
+    templates: &Templates,
+    selection: &Selection,
+    undone: &BTreeMap<RepoPath, Undone>,
+) -> Result<Plan, Error> {
     let sides = input.sides();
+    let left: BTreeMap<RepoPath, LeftList> =
+        left_lists(input, &sides).into_iter().map(|left| (left.whole.clone(), left)).collect();
+    let on_the_way = OnTheWay { left: &left, undone };
     // What was handed over is no entry point any more, and has its name still.
     let is_left = |name: &str| {
         let named = Selection::Named(vec![name.to_owned()]);
-        !only_sides(input, &named, &sides).is_empty()
+        !only_sides(input, &named, &sides, on_the_way).is_empty()
     };
     selection.known(input, &is_left)?;
     let mut builder = Builder::new(input.snapshot);
     let mut outcomes = Vec::new();
+    let corrected: BTreeSet<&RepoPath> = undone.keys().chain(left.keys()).collect();
     let mut freed: BTreeSet<RepoPath> = BTreeSet::new();
     for entry in input.wholes(&sides) {
         if let Some(reason) = handed_over(input, entry) {
+            let way = left.get(&entry.path).map_or_else(back, back_of_left);
             outcomes.push(
                 EntryOutcome::of(entry)
-                    .refused(Problem::new(reason, format!("{BACK}\nrun `gitops-windows join` again"))),
+                    .refused(Problem::new(reason, format!("{way}\nrun `gitops-windows join` again"))),
             );
             continue;
         }
@@ -64,13 +77,10 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
             ))),
         }
     }
-    outcomes.extend(only_sides(input, selection, &sides));
-    let refused = outcomes.iter().find_map(|outcome| Some((&outcome.before, outcome.problem.as_ref()?)));
-    if let (Some((entry, problem)), Selection::All) = (refused, selection) {
-        let mut error = unsafe_to_join(entry, &problem.reason);
-        for diagnostic in &mut error.diagnostics {
-            diagnostic.help = Some(problem.remedy());
-        }
+    outcomes.extend(only_sides(input, selection, &sides, on_the_way));
+    if *selection == Selection::All
+        && let Some(error) = refused(&outcomes, &corrected)
+    {
         return Err(error);
     }
     uncover(input, &mut builder, selection, &freed)?;
@@ -89,6 +99,23 @@ pub fn join(input: &Input<'_>, templates: &Templates, selection: &Selection) -> 
         .retain(|obligation| !sides.contains_key(&obligation.before) || after.is_dir(&obligation.before));
     plan.report = Report::EntryPoints(outcomes);
     Ok(plan)
+}
+
+/// Says why not all of it can be joined: of the first, and of all whose restored lists have to be corrected on the way back.
+fn refused(outcomes: &[EntryOutcome], corrected: &BTreeSet<&RepoPath>) -> Option<Error> {
+    let all = outcomes.iter().filter_map(|outcome| Some((&outcome.before, outcome.problem.as_ref()?)));
+    let all: Vec<(&RepoPath, &Problem)> = all.collect();
+    let mut told: Vec<&(&RepoPath, &Problem)> =
+        all.iter().filter(|(entry, _)| corrected.contains(entry)).collect();
+    if told.is_empty() {
+        told.extend(all.first());
+    }
+    let diagnostics = told.into_iter().flat_map(|(entry, problem)| {
+        let found = unsafe_to_join(entry, &problem.reason).diagnostics.into_iter();
+        found.map(|one| Diagnostic { help: Some(problem.remedy()), ..one })
+    });
+    let diagnostics: Vec<Diagnostic> = diagnostics.collect();
+    (!diagnostics.is_empty()).then_some(Error { kind: ErrorKind::Unsafe, diagnostics })
 }
 
 /// Returns whether gates that stand are other than windows.yaml says, or not known to be so: a join that changes what they hold
@@ -123,12 +150,17 @@ fn still_used(input: &Input<'_>, now: &Graph, found: &Kustomization) -> Error {
             found.folder, applied.name
         ))
         .at(applied.place("path"))
-        .help(format!("{BACK}\nrun `gitops-windows join` again")),
+        .help(format!("{}\nrun `gitops-windows join` again", back())),
     )
 }
 
 /// Refuses what has only its sides left, each applied by itself.
-fn only_sides(input: &Input<'_>, selection: &Selection, sides: &Sides) -> Vec<EntryOutcome> {
+fn only_sides(
+    input: &Input<'_>,
+    selection: &Selection,
+    sides: &Sides,
+    on_the_way: OnTheWay<'_>,
+) -> Vec<EntryOutcome> {
     let mut found: BTreeMap<&RepoPath, EntryOutcome> = BTreeMap::new();
     let is_live = |entry: &EntryPoint| !entry.flux.is_empty() && input.knows_cluster(entry);
     for (entry, (whole, _)) in input.entries_of_sides(sides).filter(|(entry, _)| is_live(entry)) {
@@ -140,12 +172,65 @@ fn only_sides(input: &Input<'_>, selection: &Selection, sides: &Sides) -> Vec<En
         if is_meant && input.model.entry(whole).is_none() {
             found.entry(whole).or_insert_with(|| {
                 let reason = format!("Flux Kustomization {name} applies one of its sides");
+                let way = on_the_way.of(input, whole);
                 EntryOutcome::new(&entry.named_clusters(), whole)
-                    .refused(Problem::new(reason, format!("{BACK}\nrun `gitops-windows join` again")))
+                    .refused(Problem::new(reason, format!("{way}\nrun `gitops-windows join` again")))
             });
         }
     }
     found.into_values().collect()
+}
+
+/// What has to be corrected on the way back.
+#[derive(Clone, Copy)]
+struct OnTheWay<'a> {
+    /// The lists that stand again, by entry point.
+    left: &'a BTreeMap<RepoPath, LeftList>,
+    /// Those that a revert will restore.
+    undone: &'a BTreeMap<RepoPath, Undone>,
+}
+
+impl OnTheWay<'_> {
+    /// Returns the way back of an entry point of which Flux Kustomizations apply the sides.
+    fn of(self, input: &Input<'_>, whole: &RepoPath) -> String {
+        match self.left.get(whole) {
+            Some(left) => back_of_left(left),
+            // The last step is reverted already.
+            None if input.model.graph.has(whole) => format!("commit what is not yet\n{}", rest_of_back()),
+            None => self.undone.get(whole).map_or_else(back, back_of_undone),
+        }
+    }
+}
+
+/// What to do where a revert meets files of gates that the tool has written anew since.
+const CONFLICT: &str = "where that conflicts in files of gates: `git checkout HEAD -- FILE`, then `gitops-windows sync --allow-dirty`";
+
+/// The way back, as it is where nothing else has changed.
+fn back() -> String {
+    let mut steps = BACK.lines();
+    let first: Vec<&str> = steps.next().into_iter().chain([CONFLICT]).chain(steps).collect();
+    first.join("\n")
+}
+
+/// The way back from a list that stands and differs from the sides.
+fn back_of_left(left: &LeftList) -> String {
+    format!("{}\ncommit that\n{}", left.corrections(), rest_of_back())
+}
+
+/// The way back where the first revert restores a list that differs from the sides of today.
+fn back_of_undone(undone: &Undone) -> String {
+    format!(
+        "run `git revert --no-commit {}`, which undoes the last `migrate` and restores {}\n{CONFLICT}\n{}\ncommit that\nwait until every cluster has applied that\n{}",
+        undone.commit,
+        undone.left.file,
+        undone.left.corrections(),
+        rest_of_back()
+    )
+}
+
+/// Returns what comes after the revert of the last step.
+fn rest_of_back() -> String {
+    BACK.lines().skip(2).collect::<Vec<_>>().join("\n")
 }
 
 fn handed_over(input: &Input<'_>, entry: &EntryPoint) -> Option<String> {

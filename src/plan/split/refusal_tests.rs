@@ -310,7 +310,10 @@ fn a_name_that_is_no_app_is_told_alike_by_split_and_join() {
     let named = |name: &str| {
         with(&[], |input, templates| {
             let selection = Selection::Named(vec!["web".to_owned(), name.to_owned()]);
-            let errors = [split(input, None, templates, &selection), join(input, templates, &selection)];
+            let errors = [
+                split(input, None, templates, &selection),
+                join(input, templates, &selection, &BTreeMap::new()),
+            ];
             errors.map(|found| {
                 let error = found.unwrap_err();
                 let told = error
