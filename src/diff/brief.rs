@@ -19,9 +19,12 @@ const MOST_ALIKE: usize = 5;
 /// How many lines that are kept in comments are left out at least.
 const LEAST_KEPT: usize = 8;
 
+/// Lines of a diff with their kinds.
+type Lines = Vec<(Part, String)>;
+
 /// The lines of a diff with their kinds, and whether some were left out.
 pub(super) struct Brief {
-    pub(super) lines: Vec<(Part, String)>,
+    pub(super) lines: Lines,
     pub(super) is_cut: bool,
 }
 
@@ -32,7 +35,7 @@ pub(super) struct Brief {
 pub(super) fn brief(plan: &Changes) -> Brief {
     let changes = file_changes(plan);
     let mut is_cut = false;
-    let mut blocks: Vec<(Vec<(Part, String)>, Vec<&FileChange<'_>>)> = Vec::new();
+    let mut blocks: Vec<(Lines, Vec<&FileChange<'_>>)> = Vec::new();
     let mut known = BTreeMap::new();
     for change in &changes {
         let (lines, is_shorter) = block(change, &changes);
@@ -79,7 +82,7 @@ fn alike(others: &[&FileChange<'_>]) -> Vec<String> {
 }
 
 /// Returns one file's diff, and whether it leaves something out.
-fn block(change: &FileChange<'_>, all: &[FileChange<'_>]) -> (Vec<(Part, String)>, bool) {
+fn block(change: &FileChange<'_>, all: &[FileChange<'_>]) -> (Lines, bool) {
     if let Some(lines) = rewritten(change, all).or_else(|| replaced(change)) {
         return (lines, true);
     }
@@ -87,7 +90,7 @@ fn block(change: &FileChange<'_>, all: &[FileChange<'_>]) -> (Vec<(Part, String)
 }
 
 /// Shows a new file as another one of the plan, of which lines are rewritten alike.
-fn rewritten(change: &FileChange<'_>, all: &[FileChange<'_>]) -> Option<Vec<(Part, String)>> {
+fn rewritten(change: &FileChange<'_>, all: &[FileChange<'_>]) -> Option<Lines> {
     let (Kind::Create, Some(after)) = (change.kind(), change.after) else { return None };
     let olds = all.iter().filter_map(|other| Some((other.path, other.before?)));
     let (from, rewrite) =
@@ -108,7 +111,7 @@ fn rewritten(change: &FileChange<'_>, all: &[FileChange<'_>]) -> Option<Vec<(Par
 }
 
 /// Shows an umbrella in the place of the text that it keeps: nothing of that goes.
-fn replaced(change: &FileChange<'_>) -> Option<Vec<(Part, String)>> {
+fn replaced(change: &FileChange<'_>) -> Option<Lines> {
     let (before, after) = (change.before?.text()?, change.after?.text()?);
     let count = before.lines().count();
     if change.kind() != Kind::Edit
@@ -124,7 +127,7 @@ fn replaced(change: &FileChange<'_>) -> Option<Vec<(Part, String)>> {
     Some(lines)
 }
 
-fn header_lines(change: &FileChange<'_>) -> Vec<(Part, String)> {
+fn header_lines(change: &FileChange<'_>) -> Lines {
     let header = header(change);
     header.lines().map(|line| (Part::Header, clean(line.trim_end().as_bytes()))).collect()
 }
@@ -134,7 +137,7 @@ fn counted(lines: usize) -> String {
 }
 
 /// Counts the lines that an umbrella keeps, in place of showing them.
-fn without_kept(lines: Vec<(Part, String)>) -> (Vec<(Part, String)>, bool) {
+fn without_kept(lines: Lines) -> (Lines, bool) {
     let kept = |(part, line): &(Part, String)| match part {
         Part::Line(sign) if *sign != Sign::Context && line.get(1..).is_some_and(umbrella::keeps) => {
             Some(*sign)

@@ -16,7 +16,7 @@
 //! What holds at any moment, whatever failed before: **while the marker stands, or may still stand on
 //! disk, the tree is the new one, complete.** So the marker is made after the last file and its
 //! folder are on disk, and once it was made no step back is taken before its absence is on disk
-//! ([`swap::withdraw`]). What is certain in between:
+//! (`swap::withdraw`). What is certain in between:
 //!
 //! | the marker | the tree | the next run |
 //! |---|---|---|

@@ -144,7 +144,7 @@ fn who_waits_and_can_not_be_told_keeps_an_entry_point_whole() {
     scratch.write("clusters/home/flux/late.yaml", format!("{waits}{text}"));
     scratch.write("late/kustomization.yaml", "resources: []\n").commit();
     let run = scratch.expect(0, &["split", "--all", "--yes"]);
-    assert!(run.stderr.contains("apps/media/library/app in cluster home is left as it is:\n       line 12 of clusters/home/flux/late.yaml can't be edited: the alias `*waits`"), "{}", run.stderr);
+    assert!(run.stderr.contains("apps/media/library/app in cluster home is left as it is:\n         line 12 of clusters/home/flux/late.yaml can't be edited: the alias `*waits`"), "{}", run.stderr);
     assert!(run.stderr.contains("1 entry point is left as before"), "{}", run.stderr);
     scratch.commit();
     step(&scratch, "this step: hand over");

@@ -243,6 +243,18 @@ fn what_a_parent_sets_for_all_of_its_children_is_set_back_as_the_remedy_says() {
     }
 }
 
+/// Nothing that its parent brings reaches the cluster.
+#[test]
+fn what_the_api_server_refuses_keeps_all_beside_it_undivided() {
+    let scratch = Scratch::fixture("per-app");
+    scratch.write("windows.yaml", format!("{SPEC}  home: {{}}\n"));
+    scratch.replace("apps/media/library/ks.yaml", "prune: true", "prune: \"true\"").commit();
+    let told = scratch.expect(5, &["split", "--all", "--yes"]).stderr;
+    assert!(told.contains("has \"true\" as `spec.prune`. The API server refuses that"), "{told}");
+    assert!(told.contains("cluster-apps does not build, so no commit reaches player"), "{told}");
+    assert_eq!(scratch.git(&["status", "--short"]), "");
+}
+
 #[test]
 fn what_could_not_be_handed_over_is_not_divided() {
     for patch in ["prune: true", "deletionPolicy: WaitForTermination"] {
@@ -267,7 +279,6 @@ fn what_could_not_be_handed_over_is_not_divided() {
     assert!(said.contains("its parent's build overrides `spec.deletionPolicy`"), "{said}");
     assert!(said.contains("--> clusters/home/flux/apps.yaml:14:"), "{said}");
     for (from, to, part) in [
-        ("prune: true", "prune: \"true\"", "has \"true\" as `spec.prune`. The API server refuses that"),
         ("prune: true", "prune: true\n  suspend: ${held:=false}", "has a variable in `spec.suspend`"),
         ("    name: flux-system", "    name: ${source}", "has a variable in `spec.sourceRef.name`"),
     ] {

@@ -67,7 +67,8 @@ fn clusters(scratch: &Scratch) -> Vec<String> {
 /// Takes a cluster out of the spec, as people do. Where the spec says its roots, these have to stay while its gate goes.
 fn forget(scratch: &Scratch, cluster: &str, keeps_roots: bool) {
     let spec = scratch.text("windows.yaml");
-    let roots = format!("  {cluster}:\n    roots: clusters/{cluster}\n");
+    let own = |folder: &str| format!("  {cluster}:\n    roots: clusters/{cluster}{folder}\n");
+    let roots = [own(""), own("/flux")].into_iter().find(|roots| spec.contains(roots)).unwrap_or(own(""));
     if keeps_roots && spec.contains(&roots) {
         scratch.replace("windows.yaml", &roots, &format!("{roots}    hasGate: false\n"));
     } else if spec.contains(&roots) {
