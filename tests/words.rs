@@ -93,7 +93,7 @@ const COUNTS: &[(&str, usize, usize)] = &[
 ];
 
 /// How many sentences of findings and refusals in snapshots are too long once their parts are put together.
-const SHOWN: usize = 17;
+const SHOWN: usize = 8;
 
 /// Derives whose documentation is the help of a command.
 const HELP: &[&str] = &["Parser", "Args", "Subcommand", "ValueEnum"];

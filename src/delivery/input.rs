@@ -51,6 +51,11 @@ impl Later<'_> {
         comparison.changes.is_empty() && comparison.pairs.iter().all(Pair::is_known)
     }
 
+    /// Returns it with the spec and the renderer of today.
+    pub fn input(&self) -> Input<'_> {
+        Input { snapshot: self.snapshot, model: self.model(), ..*self.input }
+    }
+
     fn model(&self) -> &Model {
         self.model.get_or_init(|| self.input.again(self.snapshot))
     }

@@ -32,9 +32,8 @@ pub fn undone(input: &Input<'_>, repository: &Repository) -> BTreeMap<RepoPath, 
     let mut found = BTreeMap::new();
     for (removal, wholes) in removals {
         let Some((files, lists)) = restored(input.snapshot, repository, &removal) else { continue };
-        let model = input.model.again(&files, input.renderer);
-        let then = Input { snapshot: &files, model: &model, ..*input };
-        found.extend(of_one(&then, &sides, (&removal, &lists), &wholes));
+        let then = input.later(&files);
+        found.extend(of_one(&then.input(), &sides, (&removal, &lists), &wholes));
     }
     found
 }
