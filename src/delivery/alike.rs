@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::delivery::mistyped::{Mistyped, REFUSES};
+use crate::delivery::mistyped::{MISTYPED, Mistyped};
 use crate::render::{Object, RenderError};
 use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::{live_id, puts_in, substituted};
@@ -49,7 +49,7 @@ pub(super) fn unfilled<'o>(post_build: &Value, objects: impl Iterator<Item = &'o
         };
         refused = refused.or_else(|| {
             let why = Mistyped::of(filled.as_ref().unwrap_or(one))?;
-            Some(format!("{REFUSES} {}: {why}", ObjectId::of(one)))
+            Some(format!("{MISTYPED} {}: {why}", ObjectId::of(one)))
         });
     }
     refused

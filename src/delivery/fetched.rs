@@ -179,31 +179,43 @@ impl Ignore {
     /// Of what is copied only that is looked at: with an artifact for each of many apps, all of them together take as long
     /// as the source.
     pub fn applied(&self, snapshot: &Snapshot) -> Snapshot {
-        let kept = |(path, entry): &(&RepoPath, &Entry)| !is_link(entry) && !self.leaves_out(path);
-        let own = |(path, entry): (&RepoPath, &Entry)| (path.clone(), entry.clone());
-        let Some(copied) = &self.copied else {
-            let applied = Snapshot::new(snapshot.entries().filter(kept).map(own).collect());
-            let hollow = self.hollow(snapshot, &applied);
-            return applied.with_hollow(hollow);
+        let mut around = BTreeSet::new();
+        let mut kept = |(path, entry): (&RepoPath, &Entry)| {
+            if !is_link(entry) && !self.leaves_out(path) {
+                return Some((path.clone(), entry.clone()));
+            }
+            if is_checked_out(&self.sparse, path) {
+                around.extend(path.parents());
+            }
+            None
         };
-        let mut found = BTreeMap::new();
-        for stem in copied.stems() {
-            let one = snapshot.entry(&stem).map(|entry| (&stem, entry));
-            found.extend(one.into_iter().chain(snapshot.below(&stem)).filter(kept).map(own));
-        }
+        let found: BTreeMap<RepoPath, Entry> = match &self.copied {
+            None => snapshot.entries().filter_map(kept).collect(),
+            Some(copied) => {
+                let mut found = BTreeMap::new();
+                for stem in copied.stems() {
+                    let one = snapshot.entry(&stem).map(|entry| (&stem, entry));
+                    found.extend(one.into_iter().chain(snapshot.below(&stem)).filter_map(&mut kept));
+                }
+                found
+            }
+        };
         let applied = Snapshot::new(found);
-        let hollow = self.hollow(snapshot, &applied);
+        let hollow = self.hollow(around, snapshot, &applied);
         applied.with_hollow(hollow)
     }
 
-    /// Returns the folders of an artifact in which nothing lies that it has: a folder is taken in by itself, if no pattern
-    /// matches it (fluxcd/pkg, `Storage.Archive`). That of a submodule is made without its content (go-git,
-    /// `checkoutChangeSubmodule`).
-    fn hollow(&self, snapshot: &Snapshot, applied: &Snapshot) -> BTreeSet<RepoPath> {
+    /// Returns the folders of an artifact in which nothing lies that it has, of those `around` what it leaves out: a folder is
+    /// taken in by itself, if no pattern matches it (fluxcd/pkg, `Storage.Archive`). That of a submodule is made without its
+    /// content (go-git, `checkoutChangeSubmodule`).
+    fn hollow(
+        &self,
+        around: BTreeSet<RepoPath>,
+        snapshot: &Snapshot,
+        applied: &Snapshot,
+    ) -> BTreeSet<RepoPath> {
         let submodules = snapshot.hollow().filter(|_| !self.has_submodules);
-        let around = snapshot.entries().map(|(path, _)| path).filter(|path| applied.entry(path).is_none());
-        let around = around.filter(|path| is_checked_out(&self.sparse, path)).flat_map(RepoPath::parents);
-        let all: BTreeSet<RepoPath> = around.chain(submodules.cloned()).collect();
+        let all: BTreeSet<RepoPath> = around.into_iter().chain(submodules.cloned()).collect();
         let is_empty = |folder: &RepoPath| !folder.is_top() && applied.below(folder).next().is_none();
         all.into_iter().filter(|folder| is_empty(folder) && self.keeps_folder(folder)).collect()
     }

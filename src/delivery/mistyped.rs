@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::delivery::metadata::{is_only_created, is_passed_over};
 
 /// Begins what is said of a build with an object that Kubernetes refuses.
-pub(crate) const REFUSES: &str = "Kubernetes refuses";
+pub(crate) const MISTYPED: &str = "Kubernetes refuses";
 
 /// Where every object has text by names. Labels that are no text are none for kustomize-controller, which writes its own in the
 /// place of all (fluxcd/pkg/ssa, `SetOwnerLabels`).

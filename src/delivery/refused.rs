@@ -10,7 +10,7 @@ use crate::repo::manifest::ObjectId;
 use crate::repo::post_build::substituted;
 
 /// Begins what is said of a build of which an object is refused.
-pub(crate) const REFUSES: &str = "the API server refuses ";
+pub(crate) const REFUSED: &str = "the API server refuses ";
 
 /// What a field has to be.
 #[derive(Clone, Copy)]
@@ -97,7 +97,7 @@ pub struct Refused {
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = if self.is_missing { "is missing" } else { "is not valid" };
-        write!(f, "{REFUSES}{}: `{}` {what}", self.id, self.keys.join("."))
+        write!(f, "{REFUSED}{}: `{}` {what}", self.id, self.keys.join("."))
     }
 }
 

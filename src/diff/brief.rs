@@ -12,12 +12,16 @@ use crate::diff::rewrite::Rewrite;
 use crate::diff::unified::{Part, shown};
 use crate::path::RepoPath;
 use crate::repo::{File, umbrella};
+use crate::text::count;
 
 /// How many files are named of which the same is shown.
 const MOST_ALIKE: usize = 5;
 
 /// How many lines that are kept in comments are left out at least.
 const LEAST_KEPT: usize = 8;
+
+/// The texts that stood before, with their paths, by how many lines they have.
+type Olds<'c> = BTreeMap<usize, Vec<(&'c RepoPath, &'c str)>>;
 
 /// Lines of a diff with their kinds.
 type Lines = Vec<(Part, String)>;
@@ -34,11 +38,15 @@ pub(super) struct Brief {
 /// A new file that is another one with lines rewritten alike, as with `../` before each path, is shown as that.
 pub(super) fn brief(plan: &Changes) -> Brief {
     let changes = file_changes(plan);
+    let mut olds = Olds::new();
+    for (path, text) in changes.iter().filter_map(|other| Some((other.path, other.before?.text()?))) {
+        olds.entry(text.lines().count()).or_default().push((path, text));
+    }
     let mut is_cut = false;
     let mut blocks: Vec<(Lines, Vec<&FileChange<'_>>)> = Vec::new();
     let mut known = BTreeMap::new();
     for change in &changes {
-        let (lines, is_shorter) = block(change, &changes);
+        let (lines, is_shorter) = block(change, &olds);
         is_cut |= is_shorter;
         let body: Vec<String> =
             lines.iter().filter(|(part, _)| part.is_of_body()).map(|(_, line)| line.clone()).collect();
@@ -72,8 +80,7 @@ fn alike(others: &[&FileChange<'_>]) -> Vec<String> {
         return Vec::new();
     }
     let told = if others.len() > MOST_ALIKE + 1 { &others[..MOST_ALIKE] } else { others };
-    let files = if others.len() == 1 { "file" } else { "files" };
-    let mut lines = vec![format!("and the same in {} more {files}:", others.len())];
+    let mut lines = vec![format!("and the same in {}:", count(others.len(), "more file"))];
     lines.extend(told.iter().map(|other| format!("  {}", clean(other.path.as_str().as_bytes()))));
     if told.len() < others.len() {
         lines.push(format!("  and {} more", others.len() - told.len()));
@@ -82,19 +89,19 @@ fn alike(others: &[&FileChange<'_>]) -> Vec<String> {
 }
 
 /// Returns one file's diff, and whether it leaves something out.
-fn block(change: &FileChange<'_>, all: &[FileChange<'_>]) -> (Lines, bool) {
-    if let Some(lines) = rewritten(change, all).or_else(|| replaced(change)) {
+fn block(change: &FileChange<'_>, olds: &Olds<'_>) -> (Lines, bool) {
+    if let Some(lines) = rewritten(change, olds).or_else(|| replaced(change)) {
         return (lines, true);
     }
     without_kept(shown(change))
 }
 
 /// Shows a new file as another one of the plan, of which lines are rewritten alike.
-fn rewritten(change: &FileChange<'_>, all: &[FileChange<'_>]) -> Option<Lines> {
+fn rewritten(change: &FileChange<'_>, olds: &Olds<'_>) -> Option<Lines> {
     let (Kind::Create, Some(after)) = (change.kind(), change.after) else { return None };
-    let olds = all.iter().filter_map(|other| Some((other.path, other.before?)));
-    let (from, rewrite) =
-        olds.into_iter().find_map(|(path, old)| Some((path, Rewrite::of(old.text()?, after.text()?)?)))?;
+    let after = after.text()?;
+    let mut alike = olds.get(&after.lines().count())?.iter();
+    let (from, rewrite) = alike.find_map(|(path, old)| Some((*path, Rewrite::of(old, after)?)))?;
     let mut lines = header_lines(change);
     let named =
         |word: &str, path: &RepoPath| (Part::Header, format!("{word} {}", clean(path.as_str().as_bytes())));
@@ -104,7 +111,7 @@ fn rewritten(change: &FileChange<'_>, all: &[FileChange<'_>]) -> Option<Lines> {
         lines.push((Part::Line(Sign::Removed), format!("-{}", clean(example.old.as_bytes()))));
         lines.push((Part::Line(Sign::Added), format!("+{}", clean(example.new.as_bytes()))));
         if example.more > 0 {
-            lines.push((Part::Remark, format!("and {} alike", counted(example.more))));
+            lines.push((Part::Remark, format!("and {} alike", count(example.more, "line"))));
         }
     }
     Some(lines)
@@ -113,15 +120,15 @@ fn rewritten(change: &FileChange<'_>, all: &[FileChange<'_>]) -> Option<Lines> {
 /// Shows an umbrella in the place of the text that it keeps: nothing of that goes.
 fn replaced(change: &FileChange<'_>) -> Option<Lines> {
     let (before, after) = (change.before?.text()?, change.after?.text()?);
-    let count = before.lines().count();
+    let kept = before.lines().count();
     if change.kind() != Kind::Edit
-        || count < LEAST_KEPT
+        || kept < LEAST_KEPT
         || umbrella::original(after).as_deref() != Some(before)
     {
         return None;
     }
     let mut lines = header_lines(change);
-    lines.push((Part::Remark, format!("{} become comments", counted(count))));
+    lines.push((Part::Remark, format!("{} become comments", count(kept, "line"))));
     let new = after.lines().map(|line| (Part::Line(Sign::Added), format!("+{}", clean(line.as_bytes()))));
     lines.extend(without_kept(new.collect()).0);
     Some(lines)
@@ -130,10 +137,6 @@ fn replaced(change: &FileChange<'_>) -> Option<Lines> {
 fn header_lines(change: &FileChange<'_>) -> Lines {
     let header = header(change);
     header.lines().map(|line| (Part::Header, clean(line.trim_end().as_bytes()))).collect()
-}
-
-fn counted(lines: usize) -> String {
-    if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") }
 }
 
 /// Counts the lines that an umbrella keeps, in place of showing them.
@@ -151,7 +154,7 @@ fn without_kept(lines: Lines) -> (Lines, bool) {
                 is_cut = true;
                 out.push((
                     Part::Line(sign),
-                    format!("{}#| … {} as they were", sign.as_char(), counted(run.len())),
+                    format!("{}#| … {} as they were", sign.as_char(), count(run.len(), "line")),
                 ));
             }
             _ => out.extend(run.iter().cloned()),

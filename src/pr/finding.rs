@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::check::REFUSED_OBJECT;
-use crate::delivery::{Comparison, SERVER_REFUSES, World, build};
+use crate::delivery::{Comparison, REFUSED, World, build};
 use crate::diagnostic::Diagnostic;
 use crate::mechanism::shell_line;
 use crate::path::RepoPath;
@@ -155,7 +155,7 @@ pub fn findings(
             if is_of_here(&one.reason) {
                 return not_looked_at(one, &reason);
             }
-            if one.reason.starts_with(SERVER_REFUSES) {
+            if one.reason.starts_with(REFUSED) {
                 let who = one.by.kustomization.as_ref().map_or(one.by.path.as_str(), |(_, name)| name);
                 return (format!("{reason}. {who} applies nothing new"), "correct that field".to_owned());
             }
@@ -199,7 +199,7 @@ pub fn findings(
 fn is_refused(checked: &[Finding], one: &Withheld) -> bool {
     let is_it =
         |told: &Finding| told.code == Some(REFUSED_OBJECT.code) && told.message.starts_with(&one.reason);
-    one.reason.starts_with(SERVER_REFUSES) && checked.iter().any(is_it)
+    one.reason.starts_with(REFUSED) && checked.iter().any(is_it)
 }
 
 /// Says of a folder that needs what is not here, which Flux may well have, that it is not looked at, and what to do.

@@ -2,8 +2,8 @@
 
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use crate::render::{Embedded, Object, RenderError, Renderer, Request, Tally};
-use crate::repo::Snapshot;
+use crate::render::Embedded;
+use crate::render::forward::forward;
 
 /// The embedded kustomize for one test, given on when the value goes.
 ///
@@ -34,32 +34,4 @@ impl Drop for Lent {
     }
 }
 
-impl Renderer for Lent {
-    fn describe(&self) -> String {
-        self.0.describe()
-    }
-
-    fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>> {
-        self.0.render(snapshot, requests)
-    }
-
-    fn render_anew(
-        &self,
-        snapshot: &Snapshot,
-        requests: &[Request],
-    ) -> Vec<Result<Vec<Object>, RenderError>> {
-        self.0.render_anew(snapshot, requests)
-    }
-
-    fn prepare(&self, snapshot: &Snapshot, requests: &[Request]) {
-        self.0.prepare(snapshot, requests);
-    }
-
-    fn rest(&self) {
-        self.0.rest();
-    }
-
-    fn tally(&self) -> Option<Tally> {
-        self.0.tally()
-    }
-}
+forward!(Lent);

@@ -8,6 +8,7 @@ mod choose;
 mod embedded;
 mod engine;
 mod external;
+mod forward;
 mod host;
 #[cfg(test)]
 mod lent;

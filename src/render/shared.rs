@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::render::{Object, RenderError, Renderer, Request, Tally};
-use crate::repo::Snapshot;
+use crate::render::Renderer;
+use crate::render::forward::forward;
 
 /// Builds with a renderer that others hold too, so that what one command built another need not build again.
 #[derive(Clone)]
@@ -16,32 +16,4 @@ impl fmt::Debug for Shared {
     }
 }
 
-impl Renderer for Shared {
-    fn describe(&self) -> String {
-        self.0.describe()
-    }
-
-    fn render(&self, snapshot: &Snapshot, requests: &[Request]) -> Vec<Result<Vec<Object>, RenderError>> {
-        self.0.render(snapshot, requests)
-    }
-
-    fn render_anew(
-        &self,
-        snapshot: &Snapshot,
-        requests: &[Request],
-    ) -> Vec<Result<Vec<Object>, RenderError>> {
-        self.0.render_anew(snapshot, requests)
-    }
-
-    fn prepare(&self, snapshot: &Snapshot, requests: &[Request]) {
-        self.0.prepare(snapshot, requests);
-    }
-
-    fn rest(&self) {
-        self.0.rest();
-    }
-
-    fn tally(&self) -> Option<Tally> {
-        self.0.tally()
-    }
-}
+forward!(Shared);

@@ -6,7 +6,7 @@ use crate::check::audit::place::{NOT_HERE, missing, paths};
 use crate::check::audit::unreadable::{files, unreadable};
 use crate::check::code::{APPLIES_NOTHING, DOES_NOT_BUILD, NOT_JUDGED};
 use crate::check::subject::Subject;
-use crate::delivery::{Applied, Cluster, Delivery, Effect, REFUSES, Reached, Reason};
+use crate::delivery::{Applied, Cluster, Delivery, Effect, MISTYPED, Reached, Reason};
 use crate::diagnostic::{Diagnostic, Place, Severity};
 use crate::path::RepoPath;
 use crate::render::without_aliases;
@@ -124,16 +124,21 @@ pub fn once_more(
     format!("bring {folder} back until {name} reads another folder\nor {retire}")
 }
 
+/// What to do about a variable that nothing sets.
+const REMEDY_UNSET: &str =
+    "set the variable in `postBuild`\nor write `${NAME:=value}` or, for the text itself, `$${NAME}`";
+
+/// What to do about a value that is no text (kustomize-controller, Post build substitution of numbers and booleans).
+const REMEDY_UNQUOTED: &str =
+    "write it in quotes\nor, for a variable, as `${quote}${NAME}${quote}` with `quote: '\"'` in `postBuild`";
+
 /// Says that a folder does not build for a Flux Kustomization.
 fn does_not_build(folder: &RepoPath, name: &str, reason: &str, place: Place) -> Diagnostic {
-    let run = || {
-        match reason {
-        _ if reason.contains(NOT_SET) => "set the variable in `postBuild`\nor write `${NAME:=value}` or, for the text itself, `$${NAME}`".to_owned(),
+    let run = || match reason {
+        _ if reason.contains(NOT_SET) => REMEDY_UNSET.to_owned(),
         _ if reason.starts_with("`postBuild`") => "mend the variable, or give it another value".to_owned(),
-        // kustomize-controller, Post build substitution of numbers and booleans.
-        _ if reason.starts_with(REFUSES) => "write it in quotes\nor, for a variable, as `${quote}${NAME}${quote}` with `quote: '\"'` in `postBuild`".to_owned(),
+        _ if reason.starts_with(MISTYPED) => REMEDY_UNQUOTED.to_owned(),
         _ => format!("run `kustomize build --load-restrictor LoadRestrictionsNone {folder}`"),
-    }
     };
     DOES_NOT_BUILD
         .finding(format!("{folder} does not build, and {name} applies nothing new from it: {reason}"))

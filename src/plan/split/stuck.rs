@@ -59,7 +59,7 @@ impl<'a> Run<'a> {
         let open = self.original.spec.clusters.keys().filter(|cluster| !known.stuck.contains(*cluster));
         let open: Vec<&String> = open.collect();
         let mut stuck = BTreeMap::new();
-        self.find(draft, &open, &mut stuck);
+        self.find(draft, &open, error.clone(), &mut stuck);
         let problem = |outcome: &EntryOutcome| {
             let own = self
                 .original
@@ -80,18 +80,18 @@ impl<'a> Run<'a> {
         Ok(Followed::Stuck)
     }
 
-    /// Finds the clusters whose gates alone can't follow, by halves.
-    fn find(&self, draft: &Draft<'a>, among: &[&String], stuck: &mut BTreeMap<String, Error>) {
-        let all = self.original.spec.clusters.keys();
-        let without: BTreeSet<String> = all.filter(|cluster| !among.contains(cluster)).cloned().collect();
-        let Err(error) = self.try_without(draft, &without) else { return };
-        match among {
-            [] => {}
-            [one] => _ = stuck.insert((*one).clone(), error),
-            several => {
-                let (first, second) = several.split_at(several.len() / 2);
-                self.find(draft, first, stuck);
-                self.find(draft, second, stuck);
+    /// Finds the clusters whose gates alone can't follow, by halves; `error` is why all of these can't.
+    fn find(&self, draft: &Draft<'a>, among: &[&String], error: Error, stuck: &mut BTreeMap<String, Error>) {
+        if let [one] = among {
+            stuck.insert((*one).clone(), error);
+            return;
+        }
+        let (first, second) = among.split_at(among.len() / 2);
+        for half in [first, second].into_iter().filter(|half| !half.is_empty()) {
+            let all = self.original.spec.clusters.keys();
+            let without = all.filter(|cluster| !half.contains(cluster)).cloned().collect();
+            if let Err(error) = self.try_without(draft, &without) {
+                self.find(draft, half, error, stuck);
             }
         }
     }
